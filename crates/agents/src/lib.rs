@@ -64,7 +64,7 @@ pub use process::{Leftover, MARKER, StillAlive, end_leftovers, find_leftovers, l
 #[cfg(target_os = "linux")]
 pub use process::{set_supervisor, supervise};
 pub use question::{Asker, Question, Questions};
-pub use report::check_report;
+pub use report::{check_report, read_answers};
 pub use result_file::RESULT_FILE;
 pub use run::{RunReport, run_to_end, run_with_input};
 pub use sandbox::{Replacement, Sandbox, Sandboxing, Workplace, probe};

@@ -176,17 +176,17 @@ impl Recorder {
 
     /// Takes down that a file was changed.
     pub(crate) fn edited(&mut self, path: &str, change: Option<Change>) {
-        let deed = self.clean_output(Output::Edited { path: path.to_owned(), change });
-        self.transcript.write_deed(LineStream::Edit, path, &Item::from(&deed));
-        self.feed.push(deed);
+        let done = self.clean_output(Output::Edited { path: path.to_owned(), change });
+        self.transcript.write_change(LineStream::Edit, path, &Item::from(&done));
+        self.feed.push(done);
         self.report_loss();
     }
 
     /// Takes down that a commit was made.
     pub(crate) fn committed(&mut self, message: &str) {
-        let deed = Output::Committed { message: message.to_owned() };
-        self.transcript.write_deed(LineStream::Commit, message, &Item::from(&deed));
-        self.feed.push(deed);
+        let done = Output::Committed { message: message.to_owned() };
+        self.transcript.write_change(LineStream::Commit, message, &Item::from(&done));
+        self.feed.push(done);
         self.report_loss();
     }
 

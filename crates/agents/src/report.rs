@@ -13,8 +13,11 @@ use crate::text::cut_length;
 /// How much of a wrong value is shown.
 const SHOWN_BYTES_MAX: usize = 60;
 
+/// A rejection has no more comments.
+const ANSWERS_MAX: usize = 200;
+
 /// The fields that make an object in a text a report; any other may be about anything.
-const REPORT_FIELDS: [&str; 3] = ["summary", "turns", "turnCount"];
+const REPORT_FIELDS: [&str; 4] = ["summary", "turns", "turnCount", "answers"];
 
 /// What a result says about the session.
 #[derive(Debug, Default, PartialEq)]
@@ -67,6 +70,7 @@ pub fn check_report(result: &Value) -> Vec<String> {
     check("turns", "a whole number from 1 on", is_count);
     check("turnCount", "a whole number from 1 on", is_count);
     check("status", "a text", Value::is_string);
+    check("answers", "a list of objects with `comment`, a number from 1 on, and `text`", is_answers);
     faults
 }
 
@@ -74,6 +78,20 @@ pub fn check_report(result: &Value) -> Vec<String> {
 pub(crate) fn find_faults(result: &Value, from: ResultFrom) -> Vec<String> {
     let looks_like_it = || REPORT_FIELDS.iter().any(|key| result.get(key).is_some());
     if from == ResultFrom::Message && !looks_like_it() { Vec::new() } else { check_report(result) }
+}
+
+/// Returns what a result says to the comments of a reviewer, by their numbers; what is not well-formed is left out.
+pub fn read_answers(result: &Value) -> Vec<(u32, String)> {
+    let answers = result.get("answers").and_then(Value::as_array);
+    let read = |answer: &Value| {
+        Some((read_count(answer.get("comment")?)?, answer.get("text")?.as_str()?.to_owned()))
+    };
+    answers.into_iter().flatten().filter_map(read).take(ANSWERS_MAX).collect()
+}
+
+fn is_answers(value: &Value) -> bool {
+    let is_answer = |answer: &Value| read_count(&answer["comment"]).is_some() && answer["text"].is_string();
+    value.as_array().is_some_and(|answers| answers.iter().all(is_answer))
 }
 
 fn show(value: &Value) -> String {

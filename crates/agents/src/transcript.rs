@@ -113,7 +113,7 @@ impl Transcript {
     }
 
     /// Appends what happened to a file, or which commit was made, with its plain text.
-    pub(crate) fn write_deed(&mut self, stream: LineStream, text: &str, item: &Item) {
+    pub(crate) fn write_change(&mut self, stream: LineStream, text: &str, item: &Item) {
         self.write_line(&Line { item: Some(item), ..Line::of_text(stream, text) });
     }
 

@@ -1,10 +1,7 @@
-//! Agents that speak the Agent Client Protocol through the public interface, played by this very program.
+//! Agents that speak the Agent Client Protocol through the public interface, played by `support/acp_agent.rs`.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
-
-#[path = "support/acp_agent.rs"]
-mod acp_agent;
 
 use std::time::Duration;
 
@@ -15,18 +12,8 @@ use regatta_agents::{
 use serde_json::Value;
 use support::{Place, failure, is_alive, run, text_of, within, words};
 
-/// Is the agent when it is started with a scene, and otherwise nothing.
-#[test]
-fn plays_the_agent() {
-    acp_agent::play();
-}
-
 fn agent(place: &Place, scene: &str) -> Start {
-    let program = std::env::current_exe().unwrap();
-    let command = words(&[program.to_str().unwrap(), "--exact", "plays_the_agent", "--nocapture"]);
-    let mut start = place.start(Program::Acp(command));
-    start.environment.push((acp_agent::SCENE.to_owned(), scene.to_owned()));
-    start
+    place.start(Program::Acp(words(&[env!("CARGO_BIN_EXE_regatta-agents-test-acp"), scene])))
 }
 
 fn asked(outputs: &[Output]) -> Vec<(PermissionAnswer, &str)> {

@@ -24,7 +24,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Finds a manner by its name.
+    /// Finds a mode by its name.
     pub(crate) fn find(name: &str) -> Option<Self> {
         Some(match name {
             "append1" => Options { producers: 1, batch: 1 },

@@ -1,7 +1,8 @@
-//! Buttons that do something through the API, without a script of their own: `actions.js` reads their attributes.
+//! Buttons that do something through the API, without a script of their own: `request.js` reads their attribute.
 
 use crate::markup::{Markup, escape};
-use serde_json::{Map, Value};
+use regatta_engine::recovery::{ActionView, RequestView};
+use serde_json::{Value, json};
 
 /// A button or a link that answers something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,22 +16,8 @@ pub struct Act {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum To {
     Link(String),
-    Post {
-        path: String,
-        body: Map<String, Value>,
-        said: String,
-        ask: Option<Ask>,
-        take: Option<&'static str>,
-    },
-}
-
-/// What is asked before it is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Ask {
-    title: String,
-    text: String,
-    /// The field of the body that gets the answer; without one only a yes is asked for.
-    field: Option<&'static str>,
+    /// What `request.js` sends.
+    Request(Value),
 }
 
 impl Act {
@@ -46,28 +33,32 @@ impl Act {
         body: Value,
         said: impl Into<String>,
     ) -> Self {
-        let body = if let Value::Object(fields) = body { fields } else { Map::new() };
-        let to = To::Post { path: path.into(), body, said: said.into(), ask: None, take: None };
-        Act { label: label.into(), class: "btn plain", key: None, to }
+        let request = json!({ "path": path.into(), "body": body, "said": said.into() });
+        Act { label: label.into(), class: "btn plain", key: None, to: To::Request(request) }
+    }
+
+    /// Does one of the things that can be done about an error.
+    pub fn recovering(action: &ActionView, request: &RequestView) -> Self {
+        let RequestView { path, body, then, .. } = request;
+        let act = Act::post(action.button.as_str(), path.as_str(), body.clone(), action.consequence.as_str());
+        act.with("then", json!(then))
     }
 
     /// Asks for a text first, which becomes a field of the body; without a field, asks only whether it is meant.
-    pub fn asking(
-        mut self,
-        title: impl Into<String>,
-        text: impl Into<String>,
-        field: Option<&'static str>,
-    ) -> Self {
-        if let To::Post { ask, .. } = &mut self.to {
-            *ask = Some(Ask { title: title.into(), text: text.into(), field });
-        }
-        self
+    pub fn asking(self, title: impl Into<String>, text: impl Into<String>, field: Option<&str>) -> Self {
+        let label = field.map(|_| "Write why");
+        let ask = json!({ "title": title.into(), "text": text.into(), "field": field, "label": label, "isRequired": true });
+        self.with("ask", ask)
     }
 
     /// Puts the text of the field beside it into a field of the body.
-    pub fn taking(mut self, field: &'static str) -> Self {
-        if let To::Post { take, .. } = &mut self.to {
-            *take = Some(field);
+    pub fn taking(self, field: &str) -> Self {
+        self.with("take", field.into())
+    }
+
+    fn with(mut self, name: &str, value: Value) -> Self {
+        if let To::Request(request) = &mut self.to {
+            request[name] = value;
         }
         self
     }
@@ -106,33 +97,22 @@ impl Act {
             To::Link(address) => {
                 format!("<a class=\"{class}\" href=\"{}\">{label}{key}</a>", escape(address))
             }
-            To::Post { path, body, said, ask, take } => {
-                let body = escape(&Value::Object(body.clone()).to_string());
-                let asked = ask.as_ref().map_or_else(String::new, |ask| {
-                    let field =
-                        ask.field.map_or_else(String::new, |field| format!(" data-ask-field=\"{field}\""));
-                    format!(
-                        " data-ask=\"{}\" data-ask-text=\"{}\"{field}",
-                        escape(&ask.title),
-                        escape(&ask.text)
-                    )
-                });
-                let take = take.map_or_else(String::new, |field| format!(" data-take=\"{field}\""));
-                format!(
-                    "<button class=\"{class}\" type=\"button\" data-decides data-post=\"{}\" data-body=\"{body}\" \
-                     data-said=\"{}\"{asked}{take}{bound}>{label}{key}</button>",
-                    escape(path),
-                    escape(said)
-                )
-            }
+            To::Request(request) => format!(
+                "<button class=\"{class}\" type=\"button\" {}{bound}>{label}{key}</button>",
+                attributes(request)
+            ),
         })
     }
+}
+
+/// Returns the attributes of a button that sends a request, as `request.js` reads it.
+pub(crate) fn attributes(request: &Value) -> Markup {
+    Markup::new(format!("data-decides data-request=\"{}\"", escape(&request.to_string())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn what_a_button_sends_is_escaped() {

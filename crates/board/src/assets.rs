@@ -1,11 +1,14 @@
 //! Styles, scripts and icons, as they are in the binary.
 //!
 //! Their address has the hash of all of them, so a browser keeps them for good, and scripts find each other by relative
-//! addresses: `/assets/HASH/js/main.js` imports `./live.js`.
+//! addresses: `/assets/HASH/js/main.js` imports `./live.js`. Each is compressed once, when a browser first asks for it.
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::sync::LazyLock;
+use std::io::Write as _;
+use std::sync::{LazyLock, OnceLock};
 
 /// A file that pages load.
 #[derive(Debug)]
@@ -16,6 +19,22 @@ pub struct Asset {
     pub media: &'static str,
     /// What it contains.
     pub text: &'static str,
+    packed: OnceLock<Vec<u8>>,
+}
+
+impl Asset {
+    const fn new(path: &'static str, media: &'static str, text: &'static str) -> Self {
+        Asset { path, media, text, packed: OnceLock::new() }
+    }
+
+    /// Returns it compressed with gzip.
+    pub fn packed(&self) -> &[u8] {
+        self.packed.get_or_init(|| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            let written = encoder.write_all(self.text.as_bytes()).and_then(|()| encoder.finish());
+            written.expect("memory can be written to")
+        })
+    }
 }
 
 const CSS: &str = "text/css; charset=utf-8";
@@ -24,7 +43,7 @@ const SVG: &str = "image/svg+xml";
 
 macro_rules! script {
     ($name:literal) => {
-        Asset { path: concat!("js/", $name), media: JS, text: include_str!(concat!("../assets/js/", $name)) }
+        Asset::new(concat!("js/", $name), JS, include_str!(concat!("../assets/js/", $name)))
     };
 }
 
@@ -41,11 +60,11 @@ const STYLE: &str = concat!(
 );
 
 /// All of them. A page names its own script beside `main.js`.
-static ASSETS: &[Asset] = &[
-    Asset { path: "board.css", media: CSS, text: STYLE },
-    Asset { path: "icon.svg", media: SVG, text: include_str!("../assets/icon.svg") },
-    Asset { path: "icon-dot.svg", media: SVG, text: include_str!("../assets/icon-dot.svg") },
-    Asset { path: "vendor/idiomorph.js", media: JS, text: include_str!("../assets/vendor/idiomorph.min.js") },
+static ASSETS: [Asset; 29] = [
+    Asset::new("board.css", CSS, STYLE),
+    Asset::new("icon.svg", SVG, include_str!("../assets/icon.svg")),
+    Asset::new("icon-dot.svg", SVG, include_str!("../assets/icon-dot.svg")),
+    Asset::new("vendor/idiomorph.js", JS, include_str!("../assets/vendor/idiomorph.min.js")),
     script!("theme.js"),
     script!("main.js"),
     script!("api.js"),
@@ -61,7 +80,6 @@ static ASSETS: &[Asset] = &[
     script!("run.js"),
     script!("session.js"),
     script!("task.js"),
-    script!("actions.js"),
     script!("palette.js"),
     script!("new_task.js"),
     script!("notify.js"),
@@ -76,7 +94,7 @@ static ASSETS: &[Asset] = &[
 
 static HASH: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
-    for asset in ASSETS {
+    for asset in &ASSETS {
         digest.update(asset.path.as_bytes());
         digest.update([0]);
         digest.update(asset.text.as_bytes());
@@ -124,6 +142,13 @@ mod tests {
             let text = asset.text.replace("http://www.w3.org/", "");
             assert!(!text.contains("http://") && !text.contains("https://"), "{}", asset.path);
         }
+    }
+
+    #[test]
+    fn all_scripts_and_styles_are_small_on_the_wire() {
+        let bytes: usize =
+            ASSETS.iter().filter(|asset| asset.media != SVG).map(|asset| asset.packed().len()).sum();
+        assert!((20_000..100_000).contains(&bytes), "{bytes} bytes");
     }
 
     #[test]

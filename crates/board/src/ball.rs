@@ -186,6 +186,10 @@ fn live(task: &TaskView) -> Ball {
     let Some(activity) = &task.activity else { return Ball::new(Tone::Live, "", "At work") };
     match (&activity.tool, &activity.about, &activity.file) {
         (Some(_), Some(about), _) => Ball::new(Tone::Live, "", "Runs").code(words::one_line(about, 120)),
+        // Some agents say what a call does, and name no tool.
+        (Some(tool), None, _) if tool.trim().contains(' ') => {
+            Ball::new(Tone::Live, "", "Runs").code(words::one_line(&tool.replace('`', ""), 120))
+        }
         (Some(tool), None, _) => Ball::new(Tone::Live, "", "Uses").code(words::one_line(tool, 60)),
         (None, _, Some(file)) => Ball::new(Tone::Live, "", "At work on").code(words::one_line(file, 120)),
         (None, _, None) => Ball::new(Tone::Live, "", "At work"),
@@ -272,10 +276,7 @@ pub fn headline(error: &Failure) -> String {
         Code::WorktreeCreationFailed => "Its worktree could not be made".to_owned(),
         Code::AgentNotFound => "Its agent is no longer set up".to_owned(),
         Code::ChecksFailed => "Its checks fail".to_owned(),
-        Code::AgentSessionFailed => match error.message.split(": ").nth(1) {
-            Some(class) => words::one_line(&format!("Its session failed: {class}"), 90),
-            None => "Its session failed".to_owned(),
-        },
+        Code::AgentSessionFailed => broke_off(error).to_owned(),
         Code::AgentStartFailed => "Its agent could not be started".to_owned(),
         Code::BudgetExceeded => "Its budget is used up".to_owned(),
         Code::MaxIterationsExceeded => "Was tried as often as allowed".to_owned(),
@@ -285,6 +286,33 @@ pub fn headline(error: &Failure) -> String {
             words::sentence(&words::one_line(what, 90))
         }
     }
+}
+
+/// Says in a few words how a session broke off.
+fn broke_off(error: &Failure) -> &'static str {
+    match class_of(error) {
+        Some("crash") => "Its agent crashed",
+        Some("timeout") => "Its agent ran longer than allowed",
+        Some("silence") => "Its agent said nothing for too long",
+        Some("rate_limit") => "Its agent is limited by its provider",
+        Some("network") => "Its agent's provider cannot be reached",
+        Some("invalid_output") => "Its agent's output cannot be read",
+        Some("refused") => "Its agent gave up",
+        Some("budget") => "Its budget is used up",
+        _ => "Its session broke off",
+    }
+}
+
+fn class_of(error: &Failure) -> Option<&str> {
+    error.details.get("class").and_then(|class| class.as_str())
+}
+
+/// Returns why something failed, without what failed and without words for programs.
+pub fn cause(error: &Failure) -> &str {
+    let why = error.message.split_once(": ").map_or(error.message.as_str(), |(_, why)| why);
+    let class =
+        class_of(error).and_then(|class| why.strip_prefix(class)).and_then(|why| why.strip_prefix(": "));
+    class.unwrap_or(why)
 }
 
 #[cfg(test)]

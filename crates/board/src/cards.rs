@@ -96,7 +96,6 @@ struct CardPage<'a> {
     waits: String,
     ball: Ball,
     name: String,
-    role: Option<&'a str>,
     cost: Option<String>,
 }
 
@@ -119,7 +118,6 @@ pub fn card(card: Card<'_>, clock: &Clock) -> Markup {
     let Card { task, row, run } = card;
     let ball = ball::of(task, run, clock);
     let cost = task.spent.as_ref().map(|spent| spent.cost_micros).filter(|cost| *cost > 0).map(words::money);
-    let role = task.activity.as_ref().and_then(|activity| activity.role.as_deref());
     let waits: Vec<String> = task.blocked_by.iter().map(ToString::to_string).collect();
     render(&CardPage {
         task,
@@ -129,7 +127,6 @@ pub fn card(card: Card<'_>, clock: &Clock) -> Markup {
         waits: waits.join(" "),
         name: name(task, &ball),
         ball,
-        role,
         cost,
     })
 }
@@ -144,6 +141,7 @@ fn name(task: &TaskView, ball: &Ball) -> String {
     if !task.criteria.is_empty() {
         parts.push(parts::said(&task.criteria));
     }
+    parts.extend(parts::ahead(task));
     parts.join(", ")
 }
 
@@ -274,6 +272,8 @@ pub fn window_before<'a>(
 mod tests {
     use super::*;
     use crate::sample::{self, row};
+    use regatta_engine::CollisionView;
+    use regatta_engine::core::CollisionKind;
     use serde_json::json;
 
     #[test]
@@ -281,13 +281,41 @@ mod tests {
         let mut task = sample::task();
         (task.column, task.phase) = (Column::WaitingApproval, "ready");
         (task.waits_for, task.agent_id) = (regatta_engine::core::WaitsFor::You, Some("claude".to_owned()));
-        task.rejection_count = 1;
+        (task.rejection_count, task.role) = (1, Some("coder".to_owned()));
         let row = row(json!({ "id": 38, "column": "waiting_approval", "phase": "ready" }));
         let html = card(Card { task: &task, row: &row, run: None }, &sample::clock()).into_string();
         assert!(html.len() < 3_000, "{}", html.len());
         let name = "aria-label=\"Ready for your review, #38 Compute freshness once, claude, attempt 2\"";
         assert!(html.contains(name), "{html}");
         assert!(html.contains("href=\"/tasks/38/review\""), "{html}");
+        assert!(
+            html.contains("<span class=\"who\">claude</span> · coder"),
+            "the role stays when nothing runs: {html}"
+        );
+    }
+
+    #[test]
+    fn a_card_says_what_its_branch_will_collide_with_and_nothing_is_filled() {
+        let mut task = sample::task();
+        let row = row(json!({ "id": 38 }));
+        let plain = card(Card { task: &task, row: &row, run: None }, &sample::clock()).into_string();
+        assert!(!plain.contains("i-conflict"), "{plain}");
+        task.collisions = vec![CollisionView {
+            kind: CollisionKind::Conflict,
+            task_id: TaskId::new(12).ok(),
+            branch: "task/12".to_owned(),
+            files: vec!["<a>".to_owned(), "b".to_owned()],
+            more_files: 3,
+            summary: "will conflict with #12 in 5 files: <a>, b and 3 more".to_owned(),
+        }];
+        task.more_collisions = 2;
+        let html = card(Card { task: &task, row: &row, run: None }, &sample::clock()).into_string();
+        assert!(html.contains("Will conflict with #12 in 5 files, and 2 more"), "{html}");
+        assert!(!html.contains("<a>,") && !html.contains("ball stop"), "{html}");
+        assert!(
+            html.contains("#38 Compute freshness once, Will conflict"),
+            "a screen reader hears it: {html}"
+        );
     }
 
     #[test]

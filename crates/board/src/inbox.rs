@@ -9,11 +9,9 @@ use crate::words::{self, Clock};
 use askama::Template;
 use jiff::Timestamp;
 use regatta_engine::core::{Code, Failure};
+use regatta_engine::recovery::{ActionView, Means, RecoveryView, recover_from, recover_task};
 use regatta_engine::{InboxItem, InboxKind, QuestionView, TaskView, WaitingRun};
 use serde_json::json;
-
-/// How much of a failed check's output is sent back with it.
-const OUTPUT_CHARACTERS_MAX: usize = 3_000;
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,147 +206,46 @@ fn review(item: &InboxItem, task: &TaskView) -> Row {
     }
 }
 
+/// A row about a task that cannot continue by itself, with what can be done about it.
 fn problem(item: &InboxItem, task: &TaskView) -> Row {
     let id = task.id;
     let page = format!("/tasks/{id}");
-    let failed: Vec<_> = task.checks.iter().filter(|check| !check.passed).collect();
-    let mut row = blank(item, &format!("task-{id}"), "", &page);
-    row.icon = "x";
-    row.context = about(task);
-    match &task.error {
-        Some(error) => {
-            row.what = said(&format!("#{id}"), error, task.target.as_deref());
-            row.context.push(text(&because(error)));
-            row.acts = answers(task, error);
-            if matches!(error.code, Code::WorktreeMergeConflict | Code::CheckoutInTheWay) {
-                row.icon = "conflict";
-            }
-            if error.code == Code::BudgetExceeded {
-                (row.icon, row.tone) = ("coin", "warn");
-            }
-        }
-        None if !failed.is_empty() => {
-            let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
-            let verb = if names.len() == 1 { "fails its check" } else { "fails its checks" };
-            row.what = Markup::new(format!("#{id} {verb} {}", codes(&names)));
-            row.acts = failed_checks(task, &failed);
-        }
-        None => {
-            row.what = text(&format!("#{id} stopped before it was done"));
-            row.acts = vec![resume(task).best(), Act::link("Open", page.clone())];
-        }
-    }
-    row
-}
-
-fn failed_checks(task: &TaskView, failed: &[&regatta_engine::core::Evidence]) -> Vec<Act> {
-    let id = task.id;
-    let output: String =
-        failed.iter().map(|check| format!("## {}\n\n{}\n\n", check.name, check.tail)).collect();
-    let feedback: String = output.chars().take(OUTPUT_CHARACTERS_MAX).collect();
-    let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
-    let reason = words::one_line(&format!("these checks fail: {}", names.join(", ")), 900);
-    let body = json!({ "reason": reason, "feedback": feedback });
-    vec![
-        Act::post(
-            "Send back with output",
-            format!("/api/tasks/{id}/reject"),
-            body,
-            format!("#{id} was sent back"),
-        )
-        .best(),
-        Act::post(
-            "Run again",
-            format!("/api/tasks/{id}/submit"),
-            json!({}),
-            format!("The checks of #{id} run again"),
-        ),
-        Act::link("Review", format!("/tasks/{id}/review")).extra(),
-    ]
-}
-
-fn resume(task: &TaskView) -> Act {
-    let id = task.id;
-    Act::post("Try again", format!("/api/tasks/{id}/resume"), json!({}), format!("#{id} continues"))
-}
-
-/// Returns what can be done about an error at once; everything else is on the task's page.
-fn answers(task: &TaskView, error: &Failure) -> Vec<Act> {
-    let (id, page) = (task.id, format!("/tasks/{}", task.id));
-    let look = Act::link("Open", page.clone());
-    let whom = task.agent_id.as_deref().unwrap_or("the agent");
-    let target = task.target.as_deref().unwrap_or("the target");
-    let send_back = |label: String, reason: String| {
-        Act::post(
-            label,
-            format!("/api/tasks/{id}/reject"),
-            json!({ "reason": reason }),
-            format!("#{id} was sent back"),
-        )
+    let (icon, tone) = match task.error.as_ref().map(|error| error.code) {
+        Some(Code::WorktreeMergeConflict | Code::CheckoutInTheWay) => ("conflict", "bad"),
+        Some(Code::BudgetExceeded) => ("coin", "warn"),
+        _ => ("x", "bad"),
     };
-    match (error.code, task.phase) {
-        (Code::WorktreeMergeConflict, "ready") => vec![
-            send_back(
-                format!("Send back to {whom}"),
-                format!("merge {target} into your branch and resolve the conflict"),
-            )
-            .best(),
-            Act::link("Resolve myself", page.clone()),
-            Act::link("Look", format!("{page}/review")).extra(),
-        ],
-        (Code::CheckoutInTheWay, "ready") => {
-            let head = task.diff.as_ref().map(|diff| diff.head.to_string());
-            let body = json!({ "head": head, "anyway": true });
-            vec![
-                Act::post(
-                    "Try again",
-                    format!("/api/tasks/{id}/approve"),
-                    body,
-                    format!("#{id} is being merged"),
-                )
-                .best(),
-                look,
-            ]
-        }
-        (Code::WorktreeDirty, "ready") => vec![
-            Act::post(
-                "Commit and review",
-                format!("/api/tasks/{id}/submit"),
-                json!({}),
-                format!("#{id} was submitted again"),
-            )
-            .best(),
-            look,
-        ],
-        (_, "halted") => vec![resume(task).best(), look],
-        (_, "ready") => vec![Act::link("Review", format!("{page}/review")).best(), look],
-        (_, "queued") => vec![
-            Act::post(
-                "Take it out of the queue",
-                format!("/api/tasks/{id}/dequeue"),
-                json!({}),
-                format!("#{id} was taken out of the queue"),
-            )
-            .best(),
-            look,
-        ],
-        _ => vec![look.best()],
-    }
+    let means = Means::default();
+    let failed = || task.error.as_ref().map(|error| recover_from(task, error, &means));
+    let Some(recovery) = recover_task(task, &means).or_else(failed) else {
+        let row = blank(item, &format!("task-{id}"), &format!("#{id} stopped before it was done"), &page);
+        return Row { icon, tone, context: about(task), acts: vec![Act::link("Open", page)], ..row };
+    };
+    let mut context = about(task);
+    context.push(text(&words::one_line(&recovery.cause, 160)));
+    context.extend(Some(codes(&recovery.files)).filter(|files| !files.is_empty()).map(Markup::new));
+    let row = blank(item, &format!("task-{id}"), &recovery.headline, &page);
+    Row { icon, tone, context, acts: acts_of(&recovery, &page), ..row }
 }
 
-/// Says what did not happen: `#36 conflicts with main in src/a.rs and src/b.rs`.
-fn said(name: &str, error: &Failure, target: Option<&str>) -> Markup {
-    let files: Vec<&str> = error
-        .details
-        .get("files")
-        .and_then(|files| files.as_array())
-        .map_or_else(Vec::new, |files| files.iter().filter_map(|file| file.as_str()).collect());
-    if error.code == Code::WorktreeMergeConflict && !files.is_empty() {
-        let target = escape(target.unwrap_or("the target"));
-        return Markup::new(format!("{} conflicts with {target} in {}", escape(name), codes(&files)));
-    }
-    let headline = ball::headline(error);
-    text(&format!("{name}: {}", lower(&headline)))
+/// Makes buttons of the first things that can be done, without those that need a choice or give the work up.
+fn acts_of(recovery: &RecoveryView, page: &str) -> Vec<Act> {
+    let act = |action: &ActionView| match (&action.request, &action.page) {
+        (Some(request), _) if request.choose.is_none() && action.action != "cancel" => {
+            Some(Act::recovering(action, request))
+        }
+        (None, Some(page)) => Some(Act::link(action.button.as_str(), page.as_str())),
+        _ => None,
+    };
+    let mut acts: Vec<Act> = recovery.actions.iter().filter_map(act).take(2).collect();
+    acts.push(Act::link("Open", page));
+    acts[0] = acts[0].clone().best();
+    acts
+}
+
+/// Says what is wrong with a run.
+fn said(name: &str, error: &Failure) -> Markup {
+    text(&format!("{name}: {}", lower(&ball::headline(error))))
 }
 
 /// Writes a name as one part of an address.
@@ -360,21 +257,9 @@ fn in_path(name: &str) -> String {
     name.bytes().map(part).collect()
 }
 
-/// Says why, after the sentence said what did not happen.
-fn because(error: &Failure) -> String {
-    match error.code {
-        Code::WorktreeMergeConflict => "nothing was merged".to_owned(),
-        Code::CheckoutInTheWay => "nothing was merged, and your files are as they were".to_owned(),
-        _ => {
-            let why = error.message.split_once(": ").map_or(error.message.as_str(), |(_, why)| why);
-            words::one_line(why, 160)
-        }
-    }
-}
-
 /// Names up to two things as code, and counts the rest.
-fn codes(names: &[&str]) -> String {
-    let code = |name: &&str| format!("<code>{}</code>", escape(&words::one_line(name, 60)));
+fn codes(names: &[String]) -> String {
+    let code = |name: &String| format!("<code>{}</code>", escape(&words::one_line(name, 60)));
     match names {
         [] => String::new(),
         [one] => code(one),
@@ -464,8 +349,8 @@ fn of_run(item: &InboxItem, run: &WaitingRun) -> Row {
         Some(error) => Row {
             icon: if item.kind == InboxKind::Budget { "coin" } else { "x" },
             tone: if item.kind == InboxKind::Budget { "warn" } else { "bad" },
-            what: said(&format!("Run {id}"), error, None),
-            context: [context, vec![text(&because(error))]].concat(),
+            what: said(&format!("Run {id}"), error),
+            context: [context, vec![text(&words::one_line(ball::cause(error), 160))]].concat(),
             acts: vec![resume.best(), open, stop],
             ..blank(item, &name, "", &page)
         },
@@ -505,7 +390,8 @@ mod tests {
             },
             InboxKind::Problem,
         );
-        assert!(html.contains("#38 conflicts with main in <code>src/&lt;b&gt;.rs</code>"), "{html}");
+        assert!(html.contains("#38 was not merged: it conflicts with main in 1 file"), "{html}");
+        assert!(html.contains("<code>src/&lt;b&gt;.rs</code>"), "{html}");
         assert!(html.contains("Send back to codex") && html.contains("/api/tasks/38/reject"), "{html}");
     }
 

@@ -11,6 +11,7 @@ pub mod ball;
 pub mod cards;
 pub mod dialogs;
 pub mod diff;
+pub mod error_page;
 pub mod filter;
 pub mod inbox;
 pub mod log;

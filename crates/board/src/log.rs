@@ -9,6 +9,7 @@ use crate::parts;
 use crate::words::{self, Clock};
 use jiff::Timestamp;
 use regatta_engine::{Change, Item, PermissionAnswer, PlanState, TimedItem};
+use serde_json::Value;
 
 /// A longer text becomes another line, so that a program that prints without an end does not make one line of it all.
 const TEXT_BYTES_MAX: usize = 4_000;
@@ -208,7 +209,7 @@ fn line_of(from: u64, timed: &TimedItem) -> Option<Line> {
             };
             let kind =
                 Kind::Tool { id: id.clone(), tool: tool.clone(), about: about.clone(), path: path.clone() };
-            let text = format!("<span class=\"tool\">{}</span>{about_html}", escape(&verb));
+            let text = format!("<span class=\"tool\">{verb}</span>{about_html}");
             Line { is_running: true, ..new(kind, icon, text) }
         }
         Item::ToolReturned { is_error, text, .. } => {
@@ -281,7 +282,15 @@ fn line_of(from: u64, timed: &TimedItem) -> Option<Line> {
 }
 
 /// Names what a tool does, with its icon; a tool that is not known is named as the agent does.
-fn verb_of(tool: &str) -> (String, &'static str) {
+///
+/// Some agents name no tool but say what a call does, in words: that is shown as it is.
+fn verb_of(tool: &str) -> (Markup, &'static str) {
+    let (verb, icon) = named(tool);
+    let is_title = tool.trim().contains(' ') && !tool.starts_with("mcp__");
+    (if is_title { parts::prose(&words::one_line(tool, 300)) } else { Markup::new(escape(&verb)) }, icon)
+}
+
+fn named(tool: &str) -> (String, &'static str) {
     let name = tool.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     match () {
@@ -300,7 +309,13 @@ fn verb_of(tool: &str) -> (String, &'static str) {
 
 fn row(line: &Line, clock: &Clock) -> String {
     let (text, below) = match &line.kind {
-        Kind::Said(text) => (prose(text, "say"), String::new()),
+        Kind::Said(text) => match report_of(text) {
+            Some(summary) => (
+                format!("<span class=\"tool\">Result</span> <span class=\"say\">{}</span>", escape(&summary)),
+                term(text.trim()),
+            ),
+            None => (prose(text, "say"), String::new()),
+        },
         Kind::Complained(text) => (prose(text, "say err"), String::new()),
         Kind::Thought(text) => folded("Thinks", text),
         Kind::Prompt(text) => {
@@ -335,6 +350,13 @@ fn row(line: &Line, clock: &Clock) -> String {
         "<li data-from=\"{}\"{running}><time datetime=\"{}\">{time}</time>{icon}{inner}</li>",
         line.from, line.at
     )
+}
+
+/// Returns the summary of a text that is the report of a session, which is JSON.
+fn report_of(text: &str) -> Option<String> {
+    let text = text.trim();
+    let report: Value = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
+    report["summary"].as_str().map(|summary| summary.trim().to_owned()).filter(|summary| !summary.is_empty())
 }
 
 fn prose(text: &str, class: &str) -> String {
@@ -423,6 +445,16 @@ mod tests {
             .map(|(item, at)| (u64::from(at) * 100, timed(at * 2, item)))
             .collect();
         rows(&items, is_open, &clock()).into_string()
+    }
+
+    #[test]
+    fn a_report_is_shown_by_its_summary() {
+        let said = |text: &str| rows(&[(0, timed(1, Item::Said { text: text.to_owned() }))], false, &clock());
+        let html = said(r#"{"summary":"All <done>","answers":[]}"#).into_string();
+        assert!(html.contains("Result</span> <span class=\"say\">All &lt;done&gt;</span>"), "{html}");
+        for plain in [r#"{"summary":""}"#, r#"{"tasks":[]}"#, "{summary", "done"] {
+            assert!(!said(plain).into_string().contains("Result"), "{plain}");
+        }
     }
 
     #[test]

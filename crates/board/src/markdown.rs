@@ -9,13 +9,18 @@ const BYTES_MAX: usize = 400_000;
 /// Renders Markdown. Images become links, since nothing is loaded from elsewhere.
 pub fn render(text: &str) -> Markup {
     if text.len() > BYTES_MAX {
-        return Markup::new(format!("<pre>{}</pre>", escape(text)));
+        return Markup::new(format!("<pre tabindex=\"0\">{}</pre>", escape(text)));
     }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut out = String::with_capacity(text.len() * 3 / 2);
     let mut open = Vec::new();
     html::push_html(&mut out, Parser::new_ext(text, options).flat_map(|event| tame(event, &mut open)));
-    Markup::new(out)
+    Markup::new(reachable(&out))
+}
+
+/// Makes blocks that scroll sideways reachable by the keyboard. No text has a tag by itself, so this finds only blocks.
+pub(crate) fn reachable(html: &str) -> String {
+    html.replace("<pre>", "<pre tabindex=\"0\">")
 }
 
 /// Returns an event as one that is harmless; `open` has the end of each link that is open.
@@ -35,6 +40,11 @@ fn tame<'a>(event: Event<'a>, open: &mut Vec<&'static str>) -> Option<Event<'a>>
             ))
         }
         Event::End(TagEnd::Link | TagEnd::Image) => raw(open.pop()?.to_owned()),
+        // A box that nobody can tick is a mark, with a word for who cannot see it.
+        Event::TaskListMarker(is_done) => raw(match is_done {
+            true => "<span class=\"seen yes\"><svg class=\"i\" aria-hidden=\"true\"><use href=\"#i-check\"/></svg></span><span class=\"sr\">done: </span>",
+            false => "<span class=\"seen\"></span><span class=\"sr\">open: </span>",
+        }.to_owned()),
         // A heading of a text is none of the page, so it has no name that could be linked to.
         Event::Start(Tag::Heading { level, .. }) => {
             Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
@@ -71,6 +81,12 @@ mod tests {
         let tag = inside.split('>').nth(1).unwrap_or_default();
         assert_eq!(tag.matches('"').count() % 2, 0, "every quote of the tag is its own: {inside}");
         assert!(!tag.contains("\"onclick"), "{inside}");
+        assert_eq!(show("```\n<pre>\n```"), "<pre tabindex=\"0\"><code>&lt;pre&gt;\n</code></pre>\n");
+        let list = show("- [x] a\n- [ ] b");
+        assert!(
+            list.contains("done: </span>") && list.contains("open: </span>") && !list.contains("<input"),
+            "{list}"
+        );
         assert!(!show("# Title {#evil .c onclick=x}").contains("id="));
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn render(template: &impl askama::Template) -> Markup {
 }
 
 /// Escapes a text for HTML, between tags and inside quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -4,8 +4,8 @@ use crate::ball::{Ball, Tone};
 use crate::markup::{Markup, escape};
 use crate::words::{self, Clock};
 use jiff::Timestamp;
-use regatta_engine::core::{Evidence, Priority};
-use regatta_engine::{CriterionView, TaskView};
+use regatta_engine::core::{CollisionKind, Evidence, Priority};
+use regatta_engine::{CollisionView, CriterionView, TaskView};
 use std::borrow::Borrow;
 
 /// An icon of 16 pixels beside words; screen readers skip it.
@@ -93,6 +93,45 @@ pub fn tally(criteria: &[CriterionView]) -> String {
 fn counts(criteria: &[CriterionView]) -> (usize, usize, usize) {
     let ticked = criteria.iter().filter(|criterion| criterion.checked || criterion.verified).count();
     (criteria.len(), ticked, criteria.iter().filter(|criterion| criterion.verified).count())
+}
+
+/// The line of a card that says what its branch is going to collide with; nothing if there is nothing.
+pub fn collision(task: &TaskView) -> Markup {
+    let Some(line) = ahead(task) else { return Markup::default() };
+    let class = if task.collisions[0].kind == CollisionKind::Conflict { " warn" } else { "" };
+    let title = escape(&task.collisions[0].summary);
+    Markup::new(format!(
+        "<div class=\"meta{class}\" title=\"{title}\">{}<span class=\"cut\">{}</span></div>",
+        small("conflict"),
+        escape(&line)
+    ))
+}
+
+/// The class of the icon of a collision: what is certain stands out.
+pub fn tone_of(kind: &CollisionKind) -> &'static str {
+    match kind {
+        CollisionKind::Conflict => "i warn",
+        CollisionKind::Overlap => "i",
+    }
+}
+
+/// Says all of a collision in one sentence.
+pub fn sentence(collision: &CollisionView) -> String {
+    words::sentence(&collision.summary)
+}
+
+/// Says in short what a task is going to collide with: `Will conflict with #12 in 2 files, and 1 more`.
+pub fn ahead(task: &TaskView) -> Option<String> {
+    let first = task.collisions.first()?;
+    let with = first.with();
+    let files = words::count(first.files.len() as u64 + u64::from(first.more_files), "file");
+    let line = match (first.kind, first.task_id) {
+        (CollisionKind::Conflict, _) => format!("Will conflict with {with} in {files}"),
+        (CollisionKind::Overlap, Some(_)) => format!("Changes {files} that {with} changes too"),
+        (CollisionKind::Overlap, None) => format!("Changes {files} that changed on {with} since"),
+    };
+    let more = task.collisions.len() as u64 - 1 + u64::from(task.more_collisions);
+    Some(if more == 0 { line } else { format!("{line}, and {more} more") })
 }
 
 /// The badge of the checks: how many passed, or the first that failed; nothing if none ran.

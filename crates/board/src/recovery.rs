@@ -1,5 +1,6 @@
 //! The panel of an error: what did not happen and why, what is safe, and every way out as a button.
 
+use crate::act;
 use crate::markup::{Markup, escape, render};
 use askama::Template;
 use regatta_engine::recovery::{ActionView, RecoveryView};
@@ -27,9 +28,7 @@ pub fn panel(recovery: &RecoveryView, opens: Option<String>) -> Markup {
 /// Returns the attributes of an action's button.
 pub(crate) fn attributes(action: &ActionView) -> Markup {
     let request = match (&action.request, &action.page) {
-        (Some(request), _) => {
-            format!("data-decides data-request=\"{}\"", escape(&json!(request).to_string()))
-        }
+        (Some(request), _) => act::attributes(&json!(request)).into_string(),
         (None, _) => format!("data-copy=\"{}\"", escape(&action.command)),
     };
     Markup::new(format!("{request} data-action=\"{}\"", action.action))
@@ -37,8 +36,8 @@ pub(crate) fn attributes(action: &ActionView) -> Markup {
 
 /// Returns the attributes of a button that opens one file.
 pub(crate) fn opening(path: &str, file: &str) -> Markup {
-    let request = json!({ "method": "POST", "path": path, "body": { "path": file } });
-    Markup::new(format!("data-request=\"{}\"", escape(&request.to_string())))
+    let request = json!({ "method": "POST", "path": path, "body": { "path": file }, "said": "It opens in your editor" });
+    act::attributes(&request)
 }
 
 /// Tells whether the button first asks for one of several.

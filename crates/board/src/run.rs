@@ -1,5 +1,6 @@
 //! Runs: the list, and the page of one with its steps, the edge that each took and why.
 
+use crate::act::attributes;
 use crate::ball::Tone;
 use crate::markup::{Markup, escape, render};
 use crate::parts;
@@ -10,6 +11,7 @@ use askama::Template;
 use regatta_engine::SessionLog;
 use regatta_engine::core::WaitsFor;
 use regatta_engine::core::run::Status;
+use regatta_engine::messages::MessageView;
 use regatta_engine::runs::{RunView, StepView, TriedView};
 use serde_json::{Value, json};
 
@@ -19,20 +21,40 @@ pub const STEPS_MAX: usize = 200;
 /// The longest value that is shown of the state or of what an edge saw.
 const VALUE_CHARACTERS_MAX: usize = 300;
 
+/// How many of the newest messages are shown.
+const MESSAGES_MAX: usize = 30;
+
 /// What the page of a run shows.
-pub struct About<'a> {
+pub struct About {
     /// The run.
-    pub run: &'a RunView,
+    pub run: RunView,
     /// Its newest steps, oldest first.
-    pub steps: &'a [StepView],
+    pub steps: Vec<StepView>,
     /// How many steps there are before them.
     pub steps_before: usize,
     /// The sessions of the run and of its children.
-    pub sessions: &'a [SessionLog],
-    /// The titles of its tasks, by key.
-    pub tasks: &'a [(String, u32, String, &'static str)],
+    pub sessions: Vec<SessionLog>,
+    /// The messages of the run and for its roles, oldest first.
+    pub messages: Vec<MessageView>,
+    /// Its tasks.
+    pub tasks: Vec<TaskLine>,
     /// The time.
-    pub clock: &'a Clock,
+    pub clock: Clock,
+}
+
+/// A task of a run.
+#[derive(Debug, Clone)]
+pub struct TaskLine {
+    /// The key of its item.
+    pub key: String,
+    /// Its number.
+    pub id: u32,
+    /// Its title.
+    pub title: String,
+    /// How its chip looks.
+    pub class: &'static str,
+    /// How many lines its diff adds and removes, if it has one.
+    pub lines: Option<(u64, u64)>,
 }
 
 #[derive(Template)]
@@ -86,13 +108,13 @@ struct Page<'a> {
 }
 
 /// Renders the page of a run.
-pub fn page(shell: &Shell, about: &About<'_>) -> Markup {
+pub fn page(shell: &Shell, about: &About) -> Markup {
     let (head, body, side) = (head(about), body(about), side(about));
-    render(&Page { shell, run: about.run, title: title(about.run), head, body, side })
+    render(&Page { shell, run: &about.run, title: title(&about.run), head, body, side })
 }
 
 /// Renders a piece of the page, by its name.
-pub fn piece(about: &About<'_>, name: &str) -> Option<Markup> {
+pub fn piece(about: &About, name: &str) -> Option<Markup> {
     Some(match name {
         "head" => head(about),
         "body" => body(about),
@@ -169,9 +191,9 @@ struct Head<'a> {
     actions: Vec<(String, &'static str, &'static str, Markup)>,
 }
 
-fn head(about: &About<'_>) -> Markup {
-    let run = about.run;
-    let (tone, icon, _) = state(run, about.clock);
+fn head(about: &About) -> Markup {
+    let run = &about.run;
+    let (tone, icon, _) = state(run, &about.clock);
     let (class, word) = match (tone, run.status) {
         (Tone::You, _) => ("acc", "Waits for you"),
         (Tone::Stop, _) => ("bad", "Stands still"),
@@ -195,9 +217,6 @@ fn head(about: &About<'_>) -> Markup {
 
 fn actions(run: &RunView) -> Vec<(String, &'static str, &'static str, Markup)> {
     let path = |verb: &str| format!("/api/runs/{}/{verb}", run.id);
-    let attributes = |request: &Value| {
-        Markup::new(format!("data-decides data-request=\"{}\"", escape(&request.to_string())))
-    };
     let mut acts = Vec::new();
     let is_over = matches!(run.status, Status::Completed | Status::Failed);
     // A run that asks continues with the answer.
@@ -208,10 +227,14 @@ fn actions(run: &RunView) -> Vec<(String, &'static str, &'static str, Markup)> {
             acts.push(("Pause".to_owned(), "pause", "", attributes(&json!({ "path": path("pause") }))));
         }
     }
-    let step = run.step.max(1);
-    let ask = json!({ "title": format!("Start a new run from step {step}?"), "text": "It begins with the state of that step. This run stays as it is.", "ok": "Fork the run" });
-    let fork = json!({ "path": path("fork"), "body": { "at": step }, "ask": ask });
-    acts.push((format!("Fork from step {step}"), "fork", "extra", attributes(&fork)));
+    // Without a step it is the last one that was not the end.
+    let (from, body) = match is_over {
+        true => ("its last step".to_owned(), json!({})),
+        false => (format!("step {}", run.step.max(1)), json!({ "at": run.step.max(1) })),
+    };
+    let ask = json!({ "title": format!("Start a new run from {from}?"), "text": "It begins with the state of that step. This run stays as it is.", "ok": "Fork the run" });
+    let fork = json!({ "path": path("fork"), "body": body, "ask": ask });
+    acts.push((format!("Fork from {from}"), "fork", "extra", attributes(&fork)));
     if !is_over {
         let ask = json!({ "title": format!("Stop run {}?", run.id), "text": "It ends, and cannot be resumed. The work of its tasks is kept.",
             "label": "Why (optional)", "field": "reason", "ok": "Stop the run", "danger": true });
@@ -233,7 +256,7 @@ struct Body<'a> {
     error: Markup,
     steps: Vec<Step<'a>>,
     before: usize,
-    tasks: &'a [(String, u32, String, &'static str)],
+    tasks: &'a [TaskLine],
 }
 
 /// A step with the edge it took.
@@ -254,8 +277,8 @@ struct Edge {
     saw: Vec<(String, String)>,
 }
 
-fn body(about: &About<'_>) -> Markup {
-    let run = about.run;
+fn body(about: &About) -> Markup {
+    let run = &about.run;
     let error = match &run.recovery {
         Some(recovery) => {
             Markup::new(format!("<div class=\"errpage\">{}</div>", recovery::panel(recovery, None)))
@@ -268,7 +291,7 @@ fn body(about: &About<'_>) -> Markup {
         let is_first = number == 0 && about.steps_before > 0;
         let took = if is_first { String::new() } else { took(view.at.duration_since(before)) };
         before = view.at;
-        let time = parts::time(about.clock, view.at);
+        let time = parts::time(&about.clock, view.at);
         steps.push(Step {
             time,
             says: says(view),
@@ -280,11 +303,11 @@ fn body(about: &About<'_>) -> Markup {
     steps.reverse();
     render(&Body {
         run,
-        line: line(run, about.clock),
+        line: line(run, &about.clock),
         error,
         steps,
         before: about.steps_before,
-        tasks: about.tasks,
+        tasks: &about.tasks,
     })
 }
 
@@ -326,39 +349,75 @@ fn show(value: &Value) -> String {
     words::one_line(&value.to_string(), VALUE_CHARACTERS_MAX)
 }
 
+/// Says of a value of the state what fits on a line; the whole state is one click away.
+fn sum_up(value: &Value) -> String {
+    let count = |count: usize, one: &str| words::count(count as u64, one);
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(text) => words::one_line(text, 80),
+        Value::Array(items) => count(items.len(), "item"),
+        Value::Object(fields) if fields.values().all(|value| !value.is_array() && !value.is_object()) => {
+            let pairs: Vec<String> =
+                fields.iter().map(|(key, value)| format!("{key} {}", sum_up(value))).collect();
+            words::one_line(&pairs.join(", "), 120)
+        }
+        Value::Object(fields) => count(fields.len(), "field"),
+        other => other.to_string(),
+    }
+}
+
 #[derive(Template)]
 #[template(path = "run_side.html")]
 struct Side<'a> {
     run: &'a RunView,
     facts: Vec<(&'static str, Markup)>,
     sessions: Vec<(&'a SessionLog, String)>,
+    messages: Vec<Said<'a>>,
+    /// The tasks that have a diff, with its lines.
+    changes: Vec<(u32, (u64, u64))>,
     state: Vec<(String, String)>,
     whole: String,
 }
 
-fn side(about: &About<'_>) -> Markup {
-    let run = about.run;
+/// A message in one line.
+struct Said<'a> {
+    view: &'a MessageView,
+    from: String,
+    to: String,
+    text: String,
+}
+
+fn said(view: &MessageView) -> Said<'_> {
+    let text = view.subject.as_ref().unwrap_or(&view.body);
+    let (from, to) = (crate::task::party(&view.from), crate::task::party(&view.to));
+    Said { view, from, to, text: words::one_line(text, 80) }
+}
+
+fn side(about: &About) -> Markup {
+    let run = &about.run;
     let mut facts: Vec<(&'static str, Markup)> = Vec::new();
     let mut add = |name, html: String| facts.push((name, Markup::new(html)));
     add("Workflow", format!("{} <span class=\"dim\">level {}</span>", escape(&run.workflow), run.level));
     add("Node", format!("<code>{}</code>", escape(&run.node)));
     add("Step", run.step.to_string());
-    add("Started", parts::time(about.clock, run.created_at).into_string());
-    add("Last sign", parts::time(about.clock, run.updated_at).into_string());
+    add("Started", parts::time(&about.clock, run.created_at).into_string());
+    add("Last sign", parts::time(&about.clock, run.updated_at).into_string());
     if let Some(parent) = run.parent {
         add("Part of", format!("<a class=\"link\" href=\"/runs/{parent}\">run {parent}</a>"));
     }
     if let Some(from) = run.forked_from {
         add("Forked from", format!("<a class=\"link\" href=\"/runs/{from}\">run {from}</a>"));
     }
-    let state = run.state.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), show(value)));
+    let state = run.state.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), sum_up(value)));
     let sessions = about.sessions.iter().rev().take(30);
-    let sessions = sessions.map(|session| (session, crate::task::session_line(session, about.clock)));
+    let sessions = sessions.map(|session| (session, crate::task::session_line(session, &about.clock)));
     let whole = serde_json::to_string_pretty(&run.state).unwrap_or_default();
     render(&Side {
         run,
         facts,
         sessions: sessions.collect(),
+        messages: about.messages.iter().rev().take(MESSAGES_MAX).map(said).collect(),
+        changes: about.tasks.iter().filter_map(|task| Some((task.id, task.lines?))).collect(),
         state: state.collect(),
         whole: whole.chars().take(100_000).collect(),
     })

@@ -127,6 +127,7 @@ impl AgentLine {
             "ready" => ("waits for review".to_owned(), ""),
             "preparing" | "starting" => ("about to start".to_owned(), ""),
             "checking" => ("checks run".to_owned(), ""),
+            "driven" => ("in a run".to_owned(), ""),
             "unattended" => ("no engine".to_owned(), ""),
             "done" => return of("free".to_owned(), "", None),
             _ => ("at work".to_owned(), ""),

@@ -7,15 +7,17 @@ mod changes;
 mod panel;
 mod tabs;
 
+use crate::act::attributes;
 use crate::log;
-use crate::markup::{Markup, escape, render};
+use crate::markup::{Markup, render};
+use crate::parts;
 use crate::recovery;
 use crate::shell::Shell;
 use crate::timeline::Moment;
 use crate::words::{self, Clock};
 use askama::Template;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::{AgentState, InputNote, TaskId};
+use regatta_engine::core::{AgentState, Code, InputNote, TaskId};
 use regatta_engine::messages::MessageView;
 use regatta_engine::{DiffView, SessionLog, TaskView};
 use serde_json::{Value, json};
@@ -59,25 +61,25 @@ impl Tab {
 }
 
 /// What every piece of the page knows.
-pub struct About<'a> {
+pub struct About {
     /// The task, with its file.
-    pub task: &'a TaskView,
+    pub task: TaskView,
     /// Its sessions, oldest first.
-    pub sessions: &'a [SessionLog],
+    pub sessions: Vec<SessionLog>,
     /// The agents of the config.
-    pub agents: &'a [String],
+    pub agents: Vec<String>,
     /// The tasks that depend on it.
-    pub needed_by: &'a [TaskId],
+    pub needed_by: Vec<TaskId>,
     /// What happened to it.
-    pub timeline: &'a [Moment],
+    pub timeline: Vec<Moment>,
     /// The newest commit that its checks were run at.
-    pub checked_at: Option<&'a str>,
+    pub checked_at: Option<String>,
     /// Whether the config names an editor.
     pub has_editor: bool,
-    /// How many messages it has.
-    pub messages: usize,
+    /// Its messages.
+    pub messages: Vec<MessageView>,
     /// The time.
-    pub clock: &'a Clock,
+    pub clock: Clock,
     /// The tab that is shown.
     pub tab: Tab,
 }
@@ -100,24 +102,24 @@ pub enum Middle<'a> {
 #[template(path = "task.html")]
 struct Page<'a> {
     shell: &'a Shell,
-    about: &'a About<'a>,
+    about: &'a About,
     middle: Markup,
     has_note: bool,
 }
 
 /// Renders the page.
-pub fn page(shell: &Shell, about: &About<'_>, middle: &Middle<'_>) -> Markup {
+pub fn page(shell: &Shell, about: &About, middle: Markup) -> Markup {
     let has_note = about.tab == Tab::Session && about.task.column != Column::Verified;
-    render(&Page { shell, about, middle: tabs::middle(about, middle), has_note })
+    render(&Page { shell, about, middle, has_note })
 }
 
-/// Renders the middle alone.
-pub fn middle(about: &About<'_>, middle: &Middle<'_>) -> Markup {
+/// Renders the middle.
+pub fn middle(about: &About, middle: &Middle<'_>) -> Markup {
     tabs::middle(about, middle)
 }
 
 /// Renders a piece of the page, by its name; nothing if there is none of that name.
-pub fn piece(about: &About<'_>, name: &str) -> Option<Markup> {
+pub fn piece(about: &About, name: &str) -> Option<Markup> {
     Some(match name {
         "head" => head(about),
         "error" => error(about),
@@ -147,41 +149,57 @@ struct Act {
 
 impl Act {
     fn posts(label: impl Into<String>, icon: &'static str, class: &'static str, request: &Value) -> Self {
-        let attributes = format!("data-decides data-request=\"{}\"", escape(&request.to_string()));
-        Act { label: label.into(), icon, class, attributes: Markup::new(attributes), address: None }
+        Act { label: label.into(), icon, class, attributes: attributes(request), address: None }
     }
 }
 
-pub(crate) fn head(about: &About<'_>) -> Markup {
-    let task = about.task;
-    let (word, live) = state_of(task);
-    let dot = if live { "<span class=\"live\"></span>" } else { "" };
+pub(crate) fn head(about: &About) -> Markup {
+    let task = &about.task;
+    let (word, mark) = state_of(task);
+    let (class, icon) = match mark {
+        Mark::None => ("line", String::new()),
+        Mark::Live => ("line", "<span class=\"live\"></span>".to_owned()),
+        Mark::You => ("acc", parts::small("eye").into_string()),
+        Mark::Stop(icon) => ("bad", parts::small(icon).into_string()),
+    };
     let state = Markup::new(format!(
-        "<span class=\"chip line only-desk\" data-state=\"{}\">{dot}{word}</span>",
+        "<span class=\"chip {class} only-desk\" data-state=\"{}\">{icon}{word}</span>",
         task.phase
     ));
     render(&Head { task, state, actions: actions(about) })
 }
 
-/// Says in a word or two where the task is, and whether an agent is at work.
-fn state_of(task: &TaskView) -> (&'static str, bool) {
+/// What stands beside the state of a task, so that it is not told by colour alone.
+enum Mark {
+    None,
+    Live,
+    You,
+    Stop(&'static str),
+}
+
+/// Says in a word or two where the task is, and whether an agent is at work or a person must act.
+fn state_of(task: &TaskView) -> (&'static str, Mark) {
     let is_live = matches!(task.agent_state, AgentState::Running | AgentState::Starting);
-    match (task.column, task.phase) {
-        (Column::Backlog, "queued") => ("Queued", false),
-        (Column::Backlog, _) => ("Backlog", false),
-        (Column::InProgress, "halted") => ("In progress: stopped", false),
-        (Column::InProgress, "unattended") => ("In progress: no engine", false),
-        (Column::InProgress, "by_hand") => ("In your hands", false),
-        (Column::InProgress, _) => ("In progress", is_live),
-        (Column::WaitingApproval, "ready") if task.error.is_some() => ("Waiting approval: not merged", false),
-        (Column::WaitingApproval, "checking") => ("Checks run", true),
-        (Column::WaitingApproval, _) => ("Waiting approval", false),
-        (Column::Verified, _) => ("Verified", false),
+    match (task.column, task.phase, task.error.as_ref().map(|error| error.code)) {
+        (Column::Backlog, "queued", _) => ("Queued", Mark::None),
+        (Column::Backlog, ..) => ("Backlog", Mark::None),
+        (Column::InProgress, "halted", _) => ("In progress: stopped", Mark::Stop("x")),
+        (Column::InProgress, "unattended", _) => ("In progress: no engine", Mark::None),
+        (Column::InProgress, "by_hand", _) => ("In your hands", Mark::You),
+        (Column::InProgress, ..) => ("In progress", if is_live { Mark::Live } else { Mark::None }),
+        (Column::WaitingApproval, "ready", Some(Code::WorktreeMergeConflict)) => {
+            ("Waiting approval: conflict", Mark::Stop("conflict"))
+        }
+        (Column::WaitingApproval, "ready", Some(_)) => ("Waiting approval: not merged", Mark::Stop("x")),
+        (Column::WaitingApproval, "ready", None) => ("Waiting approval", Mark::You),
+        (Column::WaitingApproval, "checking", _) => ("Checks run", Mark::Live),
+        (Column::WaitingApproval, ..) => ("Waiting approval", Mark::None),
+        (Column::Verified, ..) => ("Verified", Mark::None),
     }
 }
 
-fn actions(about: &About<'_>) -> Vec<Act> {
-    let task = about.task;
+fn actions(about: &About) -> Vec<Act> {
+    let task = &about.task;
     let path = |verb: &str| format!("/api/tasks/{}/{verb}", task.id);
     let cancel = || {
         let ask = json!({ "title": format!("Cancel #{}?", task.id), "text": "The agent is stopped. Its work is kept and can be brought back.",
@@ -243,8 +261,8 @@ fn actions(about: &About<'_>) -> Vec<Act> {
     }
 }
 
-pub(crate) fn error(about: &About<'_>) -> Markup {
-    let task = about.task;
+pub(crate) fn error(about: &About) -> Markup {
+    let task = &about.task;
     let opens = about.has_editor.then(|| format!("/api/tasks/{}/open", task.id));
     let panel = match &task.recovery {
         Some(recovery) => format!("<div class=\"errpage\">{}</div>", recovery::panel(recovery, opens)),
@@ -284,7 +302,7 @@ pub(crate) fn agent_name(task: &TaskView) -> &str {
 }
 
 /// Renders the bar above the log of a session.
-pub fn logbar(about: &About<'_>, shown: &str) -> Markup {
+pub fn logbar(about: &About, shown: &str) -> Markup {
     tabs::logbar(about, shown)
 }
 
@@ -295,11 +313,11 @@ pub fn file(task: TaskId, shown: &Markup) -> Markup {
     ))
 }
 
-pub(crate) fn tab_bar(about: &About<'_>) -> Markup {
+pub(crate) fn tab_bar(about: &About) -> Markup {
     tabs::bar(about)
 }
 
-pub(crate) fn side_panel(about: &About<'_>) -> Markup {
+pub(crate) fn side_panel(about: &About) -> Markup {
     panel::panel(about)
 }
 
@@ -309,6 +327,7 @@ pub(crate) fn party(party: &regatta_engine::core::message::Party) -> String {
     match party {
         Party::Agent(agent) => agent.to_string(),
         Party::Person(name) => name.clone(),
+        Party::Engine => "the engine".to_owned(),
         Party::Role(role) => format!("the {role}"),
         Party::Task(task) => format!("the agent of #{task}"),
     }

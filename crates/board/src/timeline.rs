@@ -1,5 +1,6 @@
 //! What happened to a task, a line for each transition, in the words of the board.
 
+use crate::ball;
 use crate::words;
 use jiff::Timestamp;
 use regatta_engine::Entry;
@@ -59,7 +60,7 @@ fn line(event: &Event, actor: &str) -> Option<(&'static str, &'static str, Strin
             ("alert", "bad", format!("Agent not started: {}", error.message))
         }
         Event::AgentSessionFailed { session, error, .. } => {
-            ("x", "bad", format!("Session {session} broke off: {}", error.message))
+            ("x", "bad", format!("Session {session} broke off: {}", ball::cause(error)))
         }
         Event::AgentParked { session, class, .. } => {
             ("clock", "warn", format!("Session {session} broke off ({class}), continues by itself"))
@@ -77,6 +78,10 @@ fn line(event: &Event, actor: &str) -> Option<(&'static str, &'static str, Strin
             ("term", "", format!("Session {session} started with the feedback"))
         }
         Event::AgentResumeFailed { error, .. } => ("alert", "bad", format!("Not resumed: {}", error.message)),
+        Event::CommentsAnswered { answers, .. } => {
+            let count = words::count(answers.answers.len() as u64, "comment");
+            ("comment", "", format!("{} answered {count}", answers.agent_id))
+        }
         Event::TaskCompleted { lines_added, lines_removed, .. } => {
             ("eye", "", format!("Put up for review, +{lines_added} −{lines_removed}"))
         }
@@ -113,6 +118,7 @@ fn line(event: &Event, actor: &str) -> Option<(&'static str, &'static str, Strin
         Event::AgentStopFailed { error, .. } => {
             ("alert", "bad", format!("Agent not stopped: {}", error.message))
         }
+        Event::TaskTakenUp { .. } => ("runs", "", "Taken up again by its run".to_owned()),
         Event::TaskReleased { .. } => ("runs", "warn", "Released by its run".to_owned()),
         Event::TaskCancelled { reason, .. } => {
             let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));

@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn every_verb_on_the_list_exists() {
         for (path, _) in ALLOWED {
-            let mut command = Arguments::command();
+            let mut command = Arguments::whole_command();
             for name in *path {
                 let found = command.find_subcommand(name).unwrap_or_else(|| panic!("{path:?}"));
                 command = found.clone();

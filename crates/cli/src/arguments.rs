@@ -5,10 +5,11 @@ use crate::ancestry::Ancestry;
 use crate::exit::Exit;
 use crate::screen::Screen;
 use crate::verb;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use regatta_engine::core::{Code, Problem};
 use regatta_engine::{Project, endpoint};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Keeps the options that every verb has from standing between a verb's own.
@@ -30,8 +31,18 @@ pub(crate) struct Arguments {
     verb: Verb,
 }
 
+/// Parses the words of a command line.
+///
+/// The options of a verb are made when it is named, because all of them together take as long to make as a verb takes to list
+/// thousands of tasks. A help or an error is made from all of them: it may show verbs beside the one that was named.
+fn parse(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+    let parsed = Arguments::command().try_get_matches_from(&words);
+    parsed.or_else(|_| Arguments::whole_command().try_get_matches_from(words))
+}
+
 /// The verbs; where a verb has a type of its own, its help is that type's.
 #[derive(Subcommand)]
+#[command(defer = true)]
 enum Verb {
     Demo(verb::demo::Demo),
     Init(verb::init::Init),
@@ -72,12 +83,25 @@ enum Verb {
 }
 
 impl Arguments {
+    /// Returns the command with the options of all verbs.
+    pub(crate) fn whole_command() -> Command {
+        let mut command = Self::command();
+        command.build();
+        command
+    }
+
     /// Reads the arguments of the process, and refuses those that are not an agent's to give in its session.
     pub(crate) fn read() -> Result<(Self, Result<(), allowed::Refused>), clap::Error> {
-        let matches = Self::command().try_get_matches()?;
+        let matches = parse(std::env::args_os().collect())?;
         let arguments = Self::from_arg_matches(&matches)?;
         Ancestry::find(arguments.directory.as_deref().unwrap_or(Path::new(".")));
         Ok((arguments, allowed::check(&matches)))
+    }
+
+    /// Tells whether it only lists what is in the log: then threads would cost more than they save.
+    pub(crate) fn is_list(&self) -> bool {
+        use verb::{epic::Epic, prd::Prd, task::Task};
+        matches!(&self.verb, Verb::Task(Task::List(_)) | Verb::Epic(Epic::List(_)) | Verb::Prd(Prd::List(_)))
     }
 
     pub(crate) async fn run(self, screen: &Screen) -> Result<Exit, Problem> {

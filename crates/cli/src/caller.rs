@@ -1,11 +1,26 @@
 //! Who runs this process.
 
 use crate::ancestry::Ancestry;
+use clap::Args;
 use regatta_engine::core::Actor;
 use regatta_engine::orders::Caller;
 use uuid::Uuid;
 
 const AGENT: &str = "REGATTA_AGENT";
+
+/// How a command is repeated.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Repeat {
+    /// Command ID; repeating the command with the same ID does nothing more and gives the same answer.
+    #[arg(long, value_name = "UUID")]
+    pub(crate) command_id: Option<Uuid>,
+}
+
+impl Repeat {
+    pub(crate) fn caller(self) -> Caller {
+        caller(self.command_id)
+    }
+}
 
 /// Returns who gives the commands of this process.
 ///

@@ -25,34 +25,67 @@ pub(crate) fn render<const N: usize>(
     lines: &[[Cow<'_, str>; N]],
     right_from: usize,
 ) -> String {
-    let header = header.map(Cow::Borrowed);
-    let mut widths = [0; N];
-    for line in std::iter::once(&header).chain(lines) {
-        for (width, cell) in widths.iter_mut().zip(line) {
+    let mut columns = Columns::below(header, right_from);
+    for line in lines {
+        columns.measure(line);
+    }
+    let mut text = columns.begin(lines.len());
+    for line in lines {
+        columns.push(&mut text, line);
+    }
+    text
+}
+
+/// Columns of a table of many lines: all are measured, and then made again and written, so that none of them is kept.
+pub(crate) struct Columns<'h, const N: usize> {
+    header: [Cow<'h, str>; N],
+    widths: [usize; N],
+    right_from: usize,
+}
+
+impl<'h, const N: usize> Columns<'h, N> {
+    /// Begins with the header.
+    pub(crate) fn below(header: [&'h str; N], right_from: usize) -> Self {
+        let mut columns = Columns { header: header.map(Cow::Borrowed), widths: [0; N], right_from };
+        let header = columns.header.clone();
+        columns.measure(&header);
+        columns
+    }
+
+    /// Makes each column as wide as the line needs it.
+    pub(crate) fn measure(&mut self, line: &[Cow<'_, str>; N]) {
+        for (width, cell) in self.widths.iter_mut().zip(line) {
             *width = (*width).max(width_of(cell));
         }
     }
-    let mut text = String::with_capacity((lines.len() + 1) * (widths.iter().sum::<usize>() + 2 * N));
-    for line in std::iter::once(&header).chain(lines) {
-        for (index, (cell, width)) in line.iter().zip(widths).enumerate() {
-            text.push_str(if text.is_empty() || text.ends_with('\n') { " " } else { "  " });
+
+    /// Writes the header, and makes room for so many lines.
+    pub(crate) fn begin(&self, lines: usize) -> String {
+        let mut text = String::with_capacity((lines + 1) * (self.widths.iter().sum::<usize>() + 2 * N));
+        self.push(&mut text, &self.header);
+        text
+    }
+
+    /// Writes a line.
+    pub(crate) fn push(&self, text: &mut String, line: &[Cow<'_, str>; N]) {
+        for (index, (cell, width)) in line.iter().zip(self.widths).enumerate() {
+            text.push_str(if index == 0 { " " } else { "  " });
             let missing = width.saturating_sub(width_of(cell));
-            if index >= right_from {
-                push_spaces(&mut text, missing);
+            if index >= self.right_from {
+                push_spaces(text, missing);
             }
             // A line break would make one line look like two.
-            match cell.contains('\n') {
+            match cell.as_bytes().contains(&b'\n') {
                 true => text.push_str(&cell.replace('\n', " ")),
                 false => text.push_str(cell),
             }
-            if index < right_from {
-                push_spaces(&mut text, missing);
+            if index < self.right_from {
+                push_spaces(text, missing);
             }
         }
         text.truncate(text.trim_end_matches(' ').len());
         text.push('\n');
     }
-    text
 }
 
 fn push_spaces(text: &mut String, mut missing: usize) {

@@ -6,8 +6,8 @@ use crate::verb::cost::render_cost;
 use anstyle::Style;
 use regatta_engine::Entry;
 use regatta_engine::core::{
-    AgentId, AnyEvent, CheckoutNote, Code, Event, Evidence, Filed, MovedRef, Origin, document, message,
-    session,
+    AgentId, AnyEvent, CheckoutNote, Code, Collision, Event, Evidence, Filed, Forecast, MovedRef, Origin,
+    Worked, document, message, session,
 };
 
 /// Says what happened, in one line without colour.
@@ -155,6 +155,8 @@ fn describe_task(event: &Event) -> String {
         Event::AgentStopped { agent_id, .. } => format!("{} stopped", what_is_stopped(agent_id.as_ref())),
         Event::AgentRefused { agent_id, what, .. } => format!("{agent_id} was denied {what}"),
         Event::AgentRefsMoved { agent_id, refs, more, .. } => describe_moved_refs(agent_id, refs, *more),
+        Event::CollisionsForecast { forecast, .. } => describe_forecast(forecast),
+        Event::TaskWorked { worked, .. } => describe_worked(worked),
         Event::WorktreeSalvaged { salvage, agent_id: Some(agent), .. } => {
             format!("{agent} changed files though its role may not; kept as {}, not merged", salvage.name)
         }
@@ -163,10 +165,15 @@ fn describe_task(event: &Event) -> String {
             let met = findings.results.iter().filter(|found| found.met).count();
             format!("{} found {met} of {} criteria met", findings.agent_id, findings.results.len())
         }
+        Event::CommentsAnswered { answers, .. } => match answers.answers.len() {
+            1 => format!("{} answered a comment", answers.agent_id),
+            count => format!("{} answered {count} comments", answers.agent_id),
+        },
         Event::WorktreeRemoved { .. } => "worktree removed".to_owned(),
         Event::TaskReleased { run_id, error: Some(error), .. } => {
             format!("left by run {run_id}: {}: {}", error.code, error.message)
         }
+        Event::TaskTakenUp { run_id, .. } => format!("run {run_id} continues with it"),
         Event::TaskReleased { run_id, error: None, .. } => format!("run {run_id} has finished with it"),
         Event::TaskCancelled { reason: Some(reason), .. } => format!("cancelled: {reason}"),
         Event::TaskCancelled { reason: None, .. } => "cancelled".to_owned(),
@@ -284,6 +291,26 @@ fn describe_moved_refs(agent: &AgentId, refs: &[MovedRef], more: u32) -> String 
     format!("refs moved while {agent} worked without a sandbox: {shown}{rest}")
 }
 
+fn describe_worked(worked: &Worked) -> String {
+    let count = |listed: usize, more: u32, word: &str| {
+        let all = listed as u64 + u64::from(more);
+        if all == 1 { format!("1 {word}") } else { format!("{all} {word}s") }
+    };
+    let commits = count(worked.commits.len(), worked.more_commits, "commit");
+    let files = count(worked.files.len(), worked.more_files, "file");
+    format!("session {} added {commits} in {files}", worked.session)
+}
+
+fn describe_forecast(forecast: &Forecast) -> String {
+    let one = |collision: &Collision| format!("{}: {}", collision.summary(), collision.list_files());
+    let shown = forecast.collisions.iter().map(one).collect::<Vec<_>>().join("; ");
+    match (forecast.is_empty(), forecast.more_collisions) {
+        (true, _) => "collides with nothing any more".to_owned(),
+        (false, 0) => shown,
+        (false, more) => format!("{shown}; and {more} more"),
+    }
+}
+
 fn style_of(any_event: &AnyEvent) -> Style {
     let event = match any_event {
         AnyEvent::Task(event) => event,
@@ -300,6 +327,7 @@ fn style_of(any_event: &AnyEvent) -> Style {
         | Event::TaskDequeued { .. }
         | Event::AgentRefused { .. }
         | Event::AgentRefsMoved { .. } => YELLOW,
+        Event::CollisionsForecast { forecast, .. } if !forecast.is_empty() => YELLOW,
         _ => Style::new(),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::screen::{GREEN, RED, YELLOW};
 use anstyle::Style;
-use regatta_engine::core::run::{Begin, ChildEnd, Choice, Event, Next};
+use regatta_engine::core::run::{Begin, ChildEnd, Choice, Event, MemberCame, Next};
 use regatta_engine::core::{Failure, RunId};
 use regatta_engine::runs::describe_next;
 use regatta_flow::Seen;
@@ -40,11 +40,20 @@ fn say(event: &Event, item: Option<&str>) -> String {
             let names = tasks.iter().map(|(key, task)| format!("{key} is #{task}"));
             format!("on the board: {}", list(names))
         }
-        Event::RunStepped { step, node, choice, next, .. } => {
+        Event::RunStepped { step, node, choice, next, outcome, .. } => {
+            let on = outcome.as_ref().map_or_else(String::new, |outcome| format!(" ({})", outcome.on));
             let item = item.map_or_else(String::new, |item| format!(" {item}"));
             let seen = if let Next::Ask { .. } = next { String::new() } else { say_seen(choice) };
-            format!("step {step}: {node}{item}, {} → {}{seen}", say_edge(choice), describe_next(next))
+            format!("step {step}: {node}{item}{on}, {} → {}{seen}", say_edge(choice), describe_next(next))
         }
+        Event::RunMemberEnded { step, node, came, .. } => match came {
+            MemberCame::Returned { .. } => format!("step {step}: {node} has ended"),
+            MemberCame::Refused { faults, asks } => format!(
+                "step {step}: the answer of {node} does not fit its schema, asked again ({asks}): {}",
+                list(faults)
+            ),
+            MemberCame::Failed { error } => format!("step {step}: {node} failed: {}", say_error(error)),
+        },
         Event::RunOutputRefused { step, faults, asks, .. } => {
             format!("step {step}: the answer does not fit its schema, asked again ({asks}): {}", list(faults))
         }
@@ -61,6 +70,10 @@ fn say(event: &Event, item: Option<&str>) -> String {
         Event::RunSentBack { task_id, feedback, next, .. } => {
             format!("#{task_id} was sent back → {}: {feedback}", describe_next(next))
         }
+        Event::RunSignalled { signal, from, next: Some(next), .. } => {
+            format!("signal {signal} from {from} → {}", describe_next(next))
+        }
+        Event::RunSignalled { signal, from, next: None, .. } => format!("signal {signal} from {from}"),
         Event::RunHeld { error, .. } => format!("held: {}", say_error(error)),
         Event::RunPutOff { step, .. } => format!("paused before step {step}"),
         Event::RunPaused { .. } => "paused".to_owned(),
@@ -77,11 +90,14 @@ fn say(event: &Event, item: Option<&str>) -> String {
 /// Returns how the line of an event looks.
 pub(crate) fn style_of_run(event: &Event) -> Style {
     match event {
-        Event::RunHeld { .. } | Event::RunFailed { .. } => RED,
+        Event::RunHeld { .. }
+        | Event::RunFailed { .. }
+        | Event::RunMemberEnded { came: MemberCame::Failed { .. }, .. } => RED,
         Event::RunLanded { .. } | Event::RunCompleted { .. } => GREEN,
         Event::RunStepped { next: Next::Ask { .. } | Next::Land { .. }, .. }
         | Event::RunSentBack { .. }
         | Event::RunOutputRefused { .. }
+        | Event::RunMemberEnded { came: MemberCame::Refused { .. }, .. }
         | Event::RunAgentRefused { .. }
         | Event::RunPutOff { .. }
         | Event::RunPaused { .. }

@@ -31,7 +31,7 @@ impl Family {
             Family { head: run.id, is_over: false, items: BTreeMap::new(), tasks: BTreeSet::new() };
         let mut below = family.join(run);
         while let Some(next) = below.pop() {
-            let child = runs::get_run(project, next).await.map_err(|error| error.explain())?;
+            let child = runs::get_run(project, next).await?;
             below.extend(family.join(&child));
         }
         Ok(family)
@@ -77,6 +77,10 @@ impl Family {
             | Event::RunSentBack { next, .. } => {
                 *item = item_of(next, before.clone());
             }
+            Event::RunSignalled { next: Some(next), .. } => {
+                *item = item_of(next, None);
+                self.is_over &= run != self.head;
+            }
             Event::RunPublished { tasks, .. } => self.tasks.extend(tasks.values()),
             Event::RunCompleted { .. } | Event::RunFailed { .. } => self.is_over |= run == self.head,
             _ => {}
@@ -91,6 +95,6 @@ fn item_of(next: &Next, before: Option<String>) -> Option<String> {
         Next::Land { item, .. } => Some(item.clone()),
         // A question is about what the node before it worked on.
         Next::Ask { .. } | Next::Pass { .. } => before,
-        Next::Map { .. } | Next::End { .. } => None,
+        Next::Parallel { .. } | Next::Map { .. } | Next::End { .. } => None,
     }
 }

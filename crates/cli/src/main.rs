@@ -36,7 +36,11 @@ fn main() -> std::process::ExitCode {
         Err(error) => return exit::wrong_usage(&error),
     };
     let screen = Screen::new(arguments.json);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut threads = match arguments.is_list() {
+        true => tokio::runtime::Builder::new_current_thread(),
+        false => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = match threads.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return exit::no_runtime(&screen, &error),
     };

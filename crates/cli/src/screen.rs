@@ -201,7 +201,9 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// The same, borrowed where there is nothing to show: most texts have nothing, and lists have many of them.
 pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
+    // Without a way out, so that it looks at many bytes at once.
+    let is_plain = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    if text.bytes().fold(true, |is_so, byte| is_so & is_plain(byte)) {
         return text.into();
     }
     let show = |character: char| match character {

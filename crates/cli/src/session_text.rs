@@ -124,7 +124,7 @@ impl SessionText {
             }
             other => {
                 self.flush();
-                self.deed(at, other);
+                self.action(at, other);
             }
         }
         self.tell_usage(at);
@@ -200,7 +200,7 @@ impl SessionText {
         self.paragraph(at, style, &text);
     }
 
-    fn deed(&mut self, at: Timestamp, item: &Item) {
+    fn action(&mut self, at: Timestamp, item: &Item) {
         match item {
             Item::ToolCalled { tool, about, path, .. } => {
                 let tool = one_line(tool);

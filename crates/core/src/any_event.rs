@@ -11,6 +11,10 @@ use serde_json::Value;
 /// An event of any family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a step is the largest and the most frequent, and a reader of the log moves each once"
+)]
 pub enum AnyEvent {
     /// Something happened to a task.
     Task(Event),

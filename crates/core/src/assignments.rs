@@ -258,6 +258,11 @@ impl Assignments {
             | Event::ApprovalRequestFailed { .. }
             | Event::AgentPauseFailed { .. } => self.mark(task, AgentState::Error),
             Event::TaskReleased { error, .. } => self.release(task, error.is_some()),
+            Event::TaskTakenUp { .. } => {
+                if let Some(assignment) = self.held.get_mut(&task) {
+                    (assignment.driven, assignment.state) = (true, asked(true));
+                }
+            }
             Event::AgentStopped { .. } | Event::AgentStopFailed { .. } => self.end_work(task),
             Event::WorktreeCreateFailed { .. }
             | Event::WorktreeRemoved { .. }

@@ -26,6 +26,13 @@ macro_rules! codes {
             pub fn summary(self) -> &'static str {
                 match self { $(Code::$variant => $summary,)* }
             }
+
+            /// Returns its page of the manual, in Markdown.
+            pub fn page(self) -> &'static str {
+                match self {
+                    $(Code::$variant => include_str!(concat!("../../../docs/errors/", $name, ".md")),)*
+                }
+            }
         }
     };
 }
@@ -81,9 +88,11 @@ codes! {
     RunStopped = "RUN_STOPPED": "A person stopped the run.",
     SalvageNotFound = "SALVAGE_NOT_FOUND": "The task has no such salvage.",
     SchemaTooNew = "SCHEMA_TOO_NEW": "The project's database was written by a newer Regatta.",
-    ServerNotRunning = "SERVER_NOT_RUNNING": "Nobody runs `regatta up` for this project.",
+    ServerNotRunning = "SERVER_NOT_RUNNING": "`regatta up` is not running for this project.",
     SessionEnded = "SESSION_ENDED": "The session that the tools belong to has ended or never existed.",
     SessionNotFound = "SESSION_NOT_FOUND": "There is no session of that name.",
+    SignalNotFound = "SIGNAL_NOT_FOUND": "The run's workflow has no signal of that name.",
+    SignalRefused = "SIGNAL_REFUSED": "The run does not take the signal now.",
     StateCorrupt = "STATE_CORRUPT": "A state file cannot be read.",
     StateExists = "STATE_EXISTS": "The project has a log, a file or a ref that an import would overwrite.",
     StateInUse = "STATE_IN_USE": "The project's log cannot be moved or replaced while a process uses it.",

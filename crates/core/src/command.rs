@@ -6,8 +6,8 @@
 use crate::comment::{Comment, check_comments, reason_for};
 use crate::machine::CommandKind;
 use crate::{
-    AgentId, CheckoutNote, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass, Findings,
-    MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId, plain_text,
+    AgentId, CheckoutNote, CommentAnswers, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass,
+    Findings, Forecast, MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId, Worked, plain_text,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -68,6 +68,10 @@ pub enum Command {
     NoteRefused(Refused),
     /// Record that refs moved while an agent worked, and not by us.
     NoteMovedRefs(MovedRefs),
+    /// Record what the task is going to collide with.
+    NoteCollisions(Forecast),
+    /// Record what a session added.
+    NoteWorked(Worked),
     /// Record the outcome of an effect.
     Report(Outcome),
 }
@@ -293,6 +297,7 @@ pub enum Outcome {
     WorktreeRemoved { salvage: Option<Salvage> },
     WorktreeNotRemoved(Failure),
     CriteriaJudged(Findings),
+    CommentsAnswered(CommentAnswers),
     FileWritten { digest: String },
     FileNotWritten(Failure),
     FileCorrupt { kept: String, failure: Failure },
@@ -341,6 +346,8 @@ impl Command {
             | Command::Edit(_)
             | Command::NoteRefused(_)
             | Command::NoteMovedRefs(_)
+            | Command::NoteCollisions(_)
+            | Command::NoteWorked(_)
             | Command::Report(_) => return None,
         })
     }

@@ -6,6 +6,7 @@
 use crate::command::{Faults, FieldFault};
 use crate::plain_text;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::fmt::{self, Write};
 
 /// More are not read; the work needs a talk, not a list.
@@ -20,28 +21,24 @@ const QUOTE_LINE_CHARACTERS_MAX: usize = 200;
 const FAULTS_MAX: usize = 20;
 
 /// A comment of a reviewer.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comment {
     /// The file, from the root of the repository; nothing for a comment on a part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What it is about, if not a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
     /// Which version of the file the lines are counted in.
     #[serde(default)]
     pub side: Side,
     /// The first line, from 1; without it the comment is about the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The last line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
     /// What the reviewer says.
     pub text: String,
     /// The lines as they were, or the first of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
 }
 

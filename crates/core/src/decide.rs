@@ -76,6 +76,8 @@ pub fn decide(
         }
         Command::NoteRefused(refused) => Ok(accepted(vec![task::note_refused(existing()?.id, refused)])),
         Command::NoteMovedRefs(moved) => Ok(accepted(task::note_moved_refs(existing()?.id, moved))),
+        Command::NoteWorked(worked) => Ok(accepted(vec![task::note_worked(existing()?.id, worked)])),
+        Command::NoteCollisions(forecast) => Ok(accepted(task::note_collisions(existing()?, forecast))),
         Command::Report(outcome) => Ok(accepted(task::report(situation.settings, existing()?, outcome))),
         Command::Assign(_)
         | Command::Take(_)

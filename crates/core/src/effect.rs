@@ -102,6 +102,12 @@ pub enum Effect {
         /// Why it is given up; nothing when the run has completed.
         error: Option<Failure>,
     },
+    DropTask {
+        run: RunId,
+        task: TaskId,
+        /// Why it is cancelled.
+        reason: String,
+    },
     TellParent {
         run: RunId,
         parent: RunId,
@@ -158,6 +164,7 @@ impl Effect {
             Effect::LandTask { .. } => "land_task",
             Effect::StopRun { .. } => "stop_run",
             Effect::ReleaseTask { .. } => "release_task",
+            Effect::DropTask { .. } => "drop_task",
             Effect::TellParent { .. } => "tell_parent",
         }
     }
@@ -181,6 +188,7 @@ impl Effect {
             | Effect::LandTask { run, .. }
             | Effect::StopRun { run }
             | Effect::ReleaseTask { run, .. }
+            | Effect::DropTask { run, .. }
             | Effect::TellParent { run, .. } => Asker::Run(*run),
         }
     }

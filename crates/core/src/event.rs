@@ -4,9 +4,9 @@
 //! are contracts (`task:assigned`), and so are the camel-case fields.
 
 use crate::{
-    Actor, AgentId, Approval, Code, Comment, CommitId, CriterionNote, Diff, EpicId, Evidence, Failure,
-    FailureClass, Filed, Findings, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug, Priority,
-    ProgressNote, RunId, Salvage, Settings, Splice, TaskId,
+    Actor, AgentId, Approval, Code, Comment, CommentAnswers, CommitId, CriterionNote, Diff, EpicId, Evidence,
+    Failure, FailureClass, Filed, Findings, Forecast, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug,
+    Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId, Worked,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -45,422 +45,268 @@ pub enum CheckoutNote {
     },
 }
 
-/// Everything that can happen to a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all_fields = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the contract, and the variants say what happened")]
-pub enum Event {
-    #[serde(rename = "task:created")]
-    TaskCreated {
-        task_id: TaskId,
-        title: String,
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        description: String,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        criteria: Vec<String>,
-        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-        dependencies: BTreeSet<TaskId>,
-        priority: Priority,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        epic_id: Option<EpicId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        prd: Option<PrdSlug>,
-    },
-    #[serde(rename = "task:dependencies_set")]
-    TaskDependenciesSet { task_id: TaskId, dependencies: BTreeSet<TaskId> },
-    /// Only what changed is there.
-    #[serde(rename = "task:edited")]
-    TaskEdited {
-        task_id: TaskId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        title: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        description: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        priority: Option<Priority>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        filed: Option<Filed>,
-    },
-    #[serde(rename = "task:queued")]
-    TaskQueued {
-        task_id: TaskId,
-        agent_id: AgentId,
-        priority: Priority,
-        working: u32,
-        limit: u32,
-        #[serde(default = "limit_exceeded")]
-        code: Code,
-    },
-    #[serde(rename = "task:dequeued")]
-    TaskDequeued { task_id: TaskId, agent_id: AgentId },
-    #[serde(rename = "task:assign:failed")]
-    TaskAssignFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
-    #[serde(rename = "task:assigned")]
-    TaskAssigned {
-        task_id: TaskId,
-        #[serde(default)]
-        agent_id: Option<AgentId>,
-        priority: Priority,
-        branch: String,
-        target: String,
-        base: CommitId,
-        path: String,
-        attempt: u32,
-        working: u32,
-        limit: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        run_id: Option<RunId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        from: Option<CommitId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        owner: Option<String>,
-    },
-    #[serde(rename = "task:reassigned")]
-    TaskReassigned {
-        task_id: TaskId,
-        agent_id: Option<AgentId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        owner: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        from: Option<AgentId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        session: Option<u32>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        feedback: Option<String>,
-    },
-    #[serde(rename = "worktree:created")]
-    WorktreeCreated { task_id: TaskId, branch: String, path: String },
-    #[serde(rename = "worktree:create:failed")]
-    WorktreeCreateFailed { task_id: TaskId, error: Failure },
-    #[serde(rename = "agent:assigned")]
-    AgentAssigned { task_id: TaskId, agent_id: AgentId, session: u32 },
-    #[serde(rename = "agent:start:failed")]
-    AgentStartFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
-    #[serde(rename = "agent:session:failed")]
-    AgentSessionFailed { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
-    #[serde(rename = "task:completed")]
-    TaskCompleted {
-        task_id: TaskId,
-        diff: String,
-        base: CommitId,
-        head: CommitId,
-        files_changed: u64,
-        lines_added: u64,
-        lines_removed: u64,
-        turn_count: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        summary: Option<String>,
-        approval: Approval,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        checks: Vec<String>,
-        /// The criteria that are not ticked.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        open: Vec<String>,
-        /// The limit on sessions in a row, if it is why no other session follows.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        session_limit: Option<u32>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        obeyed_files: Vec<String>,
-    },
-    #[serde(rename = "task:complete:failed")]
-    TaskCompleteFailed { task_id: TaskId, error: Failure },
-    #[serde(rename = "task:submitted")]
-    TaskSubmitted {
-        task_id: TaskId,
-        diff: String,
-        base: CommitId,
-        head: CommitId,
-        files_changed: u64,
-        lines_added: u64,
-        lines_removed: u64,
-        approval: Approval,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        checks: Vec<String>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        obeyed_files: Vec<String>,
-    },
-    #[serde(rename = "task:released")]
-    TaskReleased {
-        task_id: TaskId,
-        run_id: RunId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        error: Option<Failure>,
-    },
-    #[serde(rename = "approval:requested")]
-    ApprovalRequested { task_id: TaskId, diff: String },
-    #[serde(rename = "approval:request:failed")]
-    ApprovalRequestFailed { task_id: TaskId, error: Failure },
-    #[serde(rename = "agent:paused")]
-    AgentPaused { task_id: TaskId, agent_id: AgentId, reason: String },
-    #[serde(rename = "agent:pause:failed")]
-    AgentPauseFailed { task_id: TaskId, agent_id: AgentId, error: Failure },
-    #[serde(rename = "checks:ran")]
-    ChecksRan { task_id: TaskId, commit: CommitId, results: Vec<Evidence> },
-    #[serde(rename = "checks:run:failed")]
-    ChecksRunFailed { task_id: TaskId, error: Failure },
-    #[serde(rename = "approval:approved")]
-    ApprovalApproved {
-        task_id: TaskId,
-        approver: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        feedback: Option<String>,
-        diff: String,
-        head: CommitId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        overrode: Option<Lacks>,
-    },
-    #[serde(rename = "approval:approve:failed")]
-    ApprovalApproveFailed { task_id: TaskId, error: Failure },
-    #[serde(rename = "worktree:merged")]
-    WorktreeMerged {
-        task_id: TaskId,
-        branch: String,
-        target: String,
-        commit: CommitId,
-        approver: String,
-        checkout: CheckoutNote,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        checkouts: Vec<CheckoutNote>,
-    },
-    #[serde(rename = "worktree:merge:failed")]
-    WorktreeMergeFailed {
-        task_id: TaskId,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        files: Vec<String>,
-        error: Failure,
-    },
-    #[serde(rename = "task:approved")]
-    TaskApproved { task_id: TaskId, approver: String },
-    #[serde(rename = "approval:rejected")]
-    ApprovalRejected { task_id: TaskId, reason: String },
-    #[serde(rename = "task:rejected")]
-    TaskRejected {
-        task_id: TaskId,
-        reason: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        feedback: Option<String>,
-        rejection_count: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent_id: Option<AgentId>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        comments: Vec<Comment>,
-    },
-    #[serde(rename = "agent:resumed")]
-    AgentResumed { task_id: TaskId, agent_id: AgentId, session: u32, feedback: String },
-    #[serde(rename = "agent:resume:failed")]
-    AgentResumeFailed {
-        task_id: TaskId,
-        agent_id: AgentId,
-        session: u32,
-        error: Failure,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rejection_count: Option<u32>,
-    },
-    #[serde(rename = "agent:parked")]
-    AgentParked {
-        task_id: TaskId,
-        agent_id: AgentId,
-        session: u32,
-        class: FailureClass,
-        attempt: u32,
-        until: Timestamp,
-        error: Failure,
-    },
-    #[serde(rename = "agent:woken")]
-    AgentWoken {
-        task_id: TaskId,
-        agent_id: AgentId,
-        session: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        feedback: Option<String>,
-    },
-    #[serde(rename = "agent:continued")]
-    AgentContinued {
-        task_id: TaskId,
-        agent_id: AgentId,
-        session: u32,
-        /// How many criteria are not ticked.
-        open: u32,
-        /// How many sessions in a row there may be.
-        limit: u32,
-    },
-    #[serde(rename = "agent:stopping")]
-    AgentStopping {
-        task_id: TaskId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent_id: Option<AgentId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        handover: Option<Handover>,
-    },
-    #[serde(rename = "agent:stopped")]
-    AgentStopped {
-        task_id: TaskId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent_id: Option<AgentId>,
-    },
-    #[serde(rename = "agent:stop:failed")]
-    AgentStopFailed {
-        task_id: TaskId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent_id: Option<AgentId>,
-        error: Failure,
-    },
-    #[serde(rename = "agent:refused")]
-    AgentRefused { task_id: TaskId, agent_id: AgentId, session: u32, what: String },
-    #[serde(rename = "agent:refs_moved")]
-    AgentRefsMoved {
-        task_id: TaskId,
-        agent_id: AgentId,
-        session: u32,
-        refs: Vec<MovedRef>,
-        #[serde(default, skip_serializing_if = "is_zero")]
-        more: u32,
-    },
-    #[serde(rename = "worktree:salvaged")]
-    WorktreeSalvaged {
-        task_id: TaskId,
-        salvage: Salvage,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent_id: Option<AgentId>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        session: Option<u32>,
-    },
-    #[serde(rename = "worktree:removed")]
-    WorktreeRemoved { task_id: TaskId, branch: String },
-    #[serde(rename = "worktree:remove:failed")]
-    WorktreeRemoveFailed { task_id: TaskId, branch: String, error: Failure },
-    #[serde(rename = "file:changed")]
-    FileChanged { task_id: TaskId, digest: String, splice: Splice, origin: Origin },
-    #[serde(rename = "file:written")]
-    FileWritten { task_id: TaskId, digest: String },
-    #[serde(rename = "file:write:failed")]
-    FileWriteFailed { task_id: TaskId, error: Failure },
-    #[serde(rename = "file:conflicted")]
-    FileConflicted { task_id: TaskId, section: String },
-    #[serde(rename = "file:corrupt")]
-    FileCorrupt { task_id: TaskId, kept: String, error: Failure },
-    #[serde(rename = "file:archived")]
-    FileArchived { task_id: TaskId, first: u32, last: u32, bytes: u64 },
-    #[serde(rename = "criterion:checked")]
-    CriterionChecked { task_id: TaskId, index: u32, text: String },
-    #[serde(rename = "criterion:unchecked")]
-    CriterionUnchecked { task_id: TaskId, index: u32, text: String },
-    #[serde(rename = "criteria:set")]
-    CriteriaSet { task_id: TaskId, criteria: Vec<CriterionNote> },
-    #[serde(rename = "criteria:judged")]
-    CriteriaJudged {
-        task_id: TaskId,
-        #[serde(flatten)]
-        findings: Findings,
-    },
-    #[serde(rename = "progress:logged")]
-    ProgressLogged { task_id: TaskId, entry: ProgressNote },
-    #[serde(rename = "output:written")]
-    OutputWritten { task_id: TaskId, digest: String, summary: String },
-    #[serde(rename = "output:removed")]
-    OutputRemoved { task_id: TaskId },
-    #[serde(rename = "requirements:edited")]
-    RequirementsEdited { task_id: TaskId, text: String },
-    #[serde(rename = "inputs:embedded")]
-    InputsEmbedded { task_id: TaskId, inputs: Vec<InputNote> },
-    #[serde(rename = "task:cancelled")]
-    TaskCancelled {
-        task_id: TaskId,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    },
-    #[serde(rename = "task:hidden")]
-    TaskHidden { task_id: TaskId },
-    #[serde(rename = "task:unhidden")]
-    TaskUnhidden { task_id: TaskId },
-    #[serde(rename = "task:deleted")]
-    TaskDeleted { task_id: TaskId },
-}
+events! {
+    each has task_id: TaskId as task;
 
-macro_rules! kinds {
-    ($($variant:ident => $name:literal,)*) => {
-        impl Event {
-            /// Every kind of event, by its name in the log.
-            pub const KINDS: &'static [&'static str] = &[$($name),*];
-
-            /// Returns the name of the event's kind.
-            pub fn kind(&self) -> &'static str {
-                match self { $(Event::$variant { .. } => $name,)* }
-            }
-
-            /// Returns the task it happened to.
-            pub fn task(&self) -> TaskId {
-                match self { $(Event::$variant { task_id, .. } => *task_id,)* }
-            }
-        }
-    };
-}
-
-kinds! {
-    TaskCreated => "task:created",
-    TaskDependenciesSet => "task:dependencies_set",
-    TaskEdited => "task:edited",
-    TaskQueued => "task:queued",
-    TaskDequeued => "task:dequeued",
-    TaskAssignFailed => "task:assign:failed",
-    TaskAssigned => "task:assigned",
-    TaskReassigned => "task:reassigned",
-    WorktreeCreated => "worktree:created",
-    WorktreeCreateFailed => "worktree:create:failed",
-    AgentAssigned => "agent:assigned",
-    AgentStartFailed => "agent:start:failed",
-    AgentSessionFailed => "agent:session:failed",
-    TaskCompleted => "task:completed",
-    TaskCompleteFailed => "task:complete:failed",
-    TaskSubmitted => "task:submitted",
-    TaskReleased => "task:released",
-    ApprovalRequested => "approval:requested",
-    ApprovalRequestFailed => "approval:request:failed",
-    AgentPaused => "agent:paused",
-    AgentPauseFailed => "agent:pause:failed",
-    ChecksRan => "checks:ran",
-    ChecksRunFailed => "checks:run:failed",
-    ApprovalApproved => "approval:approved",
-    ApprovalApproveFailed => "approval:approve:failed",
-    WorktreeMerged => "worktree:merged",
-    WorktreeMergeFailed => "worktree:merge:failed",
-    TaskApproved => "task:approved",
-    ApprovalRejected => "approval:rejected",
-    TaskRejected => "task:rejected",
-    AgentResumed => "agent:resumed",
-    AgentResumeFailed => "agent:resume:failed",
-    AgentParked => "agent:parked",
-    AgentWoken => "agent:woken",
-    AgentContinued => "agent:continued",
-    AgentStopping => "agent:stopping",
-    AgentStopped => "agent:stopped",
-    AgentStopFailed => "agent:stop:failed",
-    AgentRefused => "agent:refused",
-    AgentRefsMoved => "agent:refs_moved",
-    WorktreeSalvaged => "worktree:salvaged",
-    WorktreeRemoved => "worktree:removed",
-    WorktreeRemoveFailed => "worktree:remove:failed",
-    FileChanged => "file:changed",
-    FileWritten => "file:written",
-    FileWriteFailed => "file:write:failed",
-    FileConflicted => "file:conflicted",
-    FileCorrupt => "file:corrupt",
-    FileArchived => "file:archived",
-    CriterionChecked => "criterion:checked",
-    CriterionUnchecked => "criterion:unchecked",
-    CriteriaSet => "criteria:set",
-    CriteriaJudged => "criteria:judged",
-    ProgressLogged => "progress:logged",
-    OutputWritten => "output:written",
-    OutputRemoved => "output:removed",
-    RequirementsEdited => "requirements:edited",
-    InputsEmbedded => "inputs:embedded",
-    TaskCancelled => "task:cancelled",
-    TaskHidden => "task:hidden",
-    TaskUnhidden => "task:unhidden",
-    TaskDeleted => "task:deleted",
+    /// Everything that can happen to a task.
+    pub enum Event {
+        TaskCreated = "task:created" {
+            task_id: TaskId,
+            title: String,
+            #[serde(default, skip_serializing_if = "String::is_empty")]
+            description: String,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            criteria: Vec<String>,
+            #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+            dependencies: BTreeSet<TaskId>,
+            priority: Priority,
+            epic_id: Option<EpicId>,
+            prd: Option<PrdSlug>,
+        },
+        TaskDependenciesSet = "task:dependencies_set" { task_id: TaskId, dependencies: BTreeSet<TaskId> },
+        /// Only what changed is there.
+        TaskEdited = "task:edited" {
+            task_id: TaskId,
+            title: Option<String>,
+            description: Option<String>,
+            priority: Option<Priority>,
+            filed: Option<Filed>,
+        },
+        TaskQueued = "task:queued" {
+            task_id: TaskId,
+            agent_id: AgentId,
+            priority: Priority,
+            working: u32,
+            limit: u32,
+            #[serde(default = "limit_exceeded")]
+            code: Code,
+        },
+        TaskDequeued = "task:dequeued" { task_id: TaskId, agent_id: AgentId },
+        TaskAssignFailed = "task:assign:failed" { task_id: TaskId, agent_id: AgentId, error: Failure },
+        TaskAssigned = "task:assigned" {
+            task_id: TaskId,
+            #[serde(default)]
+            #[serialize_always]
+            agent_id: Option<AgentId>,
+            priority: Priority,
+            branch: String,
+            target: String,
+            base: CommitId,
+            path: String,
+            attempt: u32,
+            working: u32,
+            limit: u32,
+            run_id: Option<RunId>,
+            from: Option<CommitId>,
+            owner: Option<String>,
+        },
+        TaskReassigned = "task:reassigned" {
+            task_id: TaskId,
+            #[serialize_always]
+            agent_id: Option<AgentId>,
+            owner: Option<String>,
+            from: Option<AgentId>,
+            session: Option<u32>,
+            feedback: Option<String>,
+        },
+        WorktreeCreated = "worktree:created" { task_id: TaskId, branch: String, path: String },
+        WorktreeCreateFailed = "worktree:create:failed" { task_id: TaskId, error: Failure },
+        AgentAssigned = "agent:assigned" { task_id: TaskId, agent_id: AgentId, session: u32 },
+        AgentStartFailed = "agent:start:failed" { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+        AgentSessionFailed = "agent:session:failed" { task_id: TaskId, agent_id: AgentId, session: u32, error: Failure },
+        TaskCompleted = "task:completed" {
+            task_id: TaskId,
+            diff: String,
+            base: CommitId,
+            head: CommitId,
+            files_changed: u64,
+            lines_added: u64,
+            lines_removed: u64,
+            turn_count: u32,
+            summary: Option<String>,
+            approval: Approval,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            checks: Vec<String>,
+            /// The criteria that are not ticked.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            open: Vec<String>,
+            /// The limit on sessions in a row, if it is why no other session follows.
+            session_limit: Option<u32>,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            obeyed_files: Vec<String>,
+        },
+        TaskCompleteFailed = "task:complete:failed" { task_id: TaskId, error: Failure },
+        TaskSubmitted = "task:submitted" {
+            task_id: TaskId,
+            diff: String,
+            base: CommitId,
+            head: CommitId,
+            files_changed: u64,
+            lines_added: u64,
+            lines_removed: u64,
+            approval: Approval,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            checks: Vec<String>,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            obeyed_files: Vec<String>,
+        },
+        TaskReleased = "task:released" {
+            task_id: TaskId,
+            run_id: RunId,
+            error: Option<Failure>,
+        },
+        /// A run that had ended continues, and has the task again that it released.
+        TaskTakenUp = "task:taken_up" { task_id: TaskId, run_id: RunId },
+        ApprovalRequested = "approval:requested" { task_id: TaskId, diff: String },
+        ApprovalRequestFailed = "approval:request:failed" { task_id: TaskId, error: Failure },
+        AgentPaused = "agent:paused" { task_id: TaskId, agent_id: AgentId, reason: String },
+        AgentPauseFailed = "agent:pause:failed" { task_id: TaskId, agent_id: AgentId, error: Failure },
+        ChecksRan = "checks:ran" { task_id: TaskId, commit: CommitId, results: Vec<Evidence> },
+        ChecksRunFailed = "checks:run:failed" { task_id: TaskId, error: Failure },
+        ApprovalApproved = "approval:approved" {
+            task_id: TaskId,
+            approver: String,
+            feedback: Option<String>,
+            diff: String,
+            head: CommitId,
+            overrode: Option<Lacks>,
+        },
+        ApprovalApproveFailed = "approval:approve:failed" { task_id: TaskId, error: Failure },
+        WorktreeMerged = "worktree:merged" {
+            task_id: TaskId,
+            branch: String,
+            target: String,
+            commit: CommitId,
+            approver: String,
+            checkout: CheckoutNote,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            checkouts: Vec<CheckoutNote>,
+        },
+        WorktreeMergeFailed = "worktree:merge:failed" {
+            task_id: TaskId,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            files: Vec<String>,
+            error: Failure,
+        },
+        TaskApproved = "task:approved" { task_id: TaskId, approver: String },
+        ApprovalRejected = "approval:rejected" { task_id: TaskId, reason: String },
+        TaskRejected = "task:rejected" {
+            task_id: TaskId,
+            reason: String,
+            feedback: Option<String>,
+            rejection_count: u32,
+            agent_id: Option<AgentId>,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            comments: Vec<Comment>,
+        },
+        AgentResumed = "agent:resumed" { task_id: TaskId, agent_id: AgentId, session: u32, feedback: String },
+        AgentResumeFailed = "agent:resume:failed" {
+            task_id: TaskId,
+            agent_id: AgentId,
+            session: u32,
+            error: Failure,
+            rejection_count: Option<u32>,
+        },
+        AgentParked = "agent:parked" {
+            task_id: TaskId,
+            agent_id: AgentId,
+            session: u32,
+            class: FailureClass,
+            attempt: u32,
+            until: Timestamp,
+            error: Failure,
+        },
+        AgentWoken = "agent:woken" {
+            task_id: TaskId,
+            agent_id: AgentId,
+            session: u32,
+            feedback: Option<String>,
+        },
+        AgentContinued = "agent:continued" {
+            task_id: TaskId,
+            agent_id: AgentId,
+            session: u32,
+            /// How many criteria are not ticked.
+            open: u32,
+            /// How many sessions in a row there may be.
+            limit: u32,
+        },
+        AgentStopping = "agent:stopping" {
+            task_id: TaskId,
+            agent_id: Option<AgentId>,
+            reason: Option<String>,
+            handover: Option<Handover>,
+        },
+        AgentStopped = "agent:stopped" {
+            task_id: TaskId,
+            agent_id: Option<AgentId>,
+        },
+        AgentStopFailed = "agent:stop:failed" {
+            task_id: TaskId,
+            agent_id: Option<AgentId>,
+            error: Failure,
+        },
+        AgentRefused = "agent:refused" { task_id: TaskId, agent_id: AgentId, session: u32, what: String },
+        AgentRefsMoved = "agent:refs_moved" {
+            task_id: TaskId,
+            agent_id: AgentId,
+            session: u32,
+            refs: Vec<MovedRef>,
+            #[serde(default, skip_serializing_if = "is_zero")]
+            more: u32,
+        },
+        CollisionsForecast = "collisions:forecast" {
+            task_id: TaskId,
+            #[serde(flatten)]
+            forecast: Forecast,
+        },
+        /// What a session of a run added to the task's branch.
+        TaskWorked = "task:worked" {
+            task_id: TaskId,
+            #[serde(flatten)]
+            worked: Worked,
+        },
+        /// What an agent says to the comments with which its work was sent back.
+        CommentsAnswered = "comments:answered" {
+            task_id: TaskId,
+            #[serde(flatten)]
+            answers: CommentAnswers,
+        },
+        WorktreeSalvaged = "worktree:salvaged" {
+            task_id: TaskId,
+            salvage: Salvage,
+            agent_id: Option<AgentId>,
+            session: Option<u32>,
+        },
+        WorktreeRemoved = "worktree:removed" { task_id: TaskId, branch: String },
+        WorktreeRemoveFailed = "worktree:remove:failed" { task_id: TaskId, branch: String, error: Failure },
+        FileChanged = "file:changed" { task_id: TaskId, digest: String, splice: Splice, origin: Origin },
+        FileWritten = "file:written" { task_id: TaskId, digest: String },
+        FileWriteFailed = "file:write:failed" { task_id: TaskId, error: Failure },
+        FileConflicted = "file:conflicted" { task_id: TaskId, section: String },
+        FileCorrupt = "file:corrupt" { task_id: TaskId, kept: String, error: Failure },
+        FileArchived = "file:archived" { task_id: TaskId, first: u32, last: u32, bytes: u64 },
+        CriterionChecked = "criterion:checked" { task_id: TaskId, index: u32, text: String },
+        CriterionUnchecked = "criterion:unchecked" { task_id: TaskId, index: u32, text: String },
+        CriteriaSet = "criteria:set" { task_id: TaskId, criteria: Vec<CriterionNote> },
+        CriteriaJudged = "criteria:judged" {
+            task_id: TaskId,
+            #[serde(flatten)]
+            findings: Findings,
+        },
+        ProgressLogged = "progress:logged" { task_id: TaskId, entry: ProgressNote },
+        OutputWritten = "output:written" { task_id: TaskId, digest: String, summary: String },
+        OutputRemoved = "output:removed" { task_id: TaskId },
+        RequirementsEdited = "requirements:edited" { task_id: TaskId, text: String },
+        InputsEmbedded = "inputs:embedded" { task_id: TaskId, inputs: Vec<InputNote> },
+        TaskCancelled = "task:cancelled" {
+            task_id: TaskId,
+            reason: Option<String>,
+        },
+        TaskHidden = "task:hidden" { task_id: TaskId },
+        TaskUnhidden = "task:unhidden" { task_id: TaskId },
+        TaskDeleted = "task:deleted" { task_id: TaskId },
+    }
 }
 
 /// Early logs queued a task for this reason only, and did not say it.
@@ -473,11 +319,16 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Event {
-    /// Tells whether it is a note about an agent and nothing more, which can happen in every stage.
+    /// Tells whether it is a note about the work and nothing more, which can happen in every stage.
     pub fn is_note(&self) -> bool {
         matches!(
             self,
-            Event::AgentRefused { .. } | Event::AgentRefsMoved { .. } | Event::CriteriaJudged { .. }
+            Event::AgentRefused { .. }
+                | Event::AgentRefsMoved { .. }
+                | Event::CriteriaJudged { .. }
+                | Event::CollisionsForecast { .. }
+                | Event::TaskWorked { .. }
+                | Event::CommentsAnswered { .. }
         )
     }
 
@@ -502,6 +353,7 @@ impl Event {
                 | Event::AgentSessionFailed { .. }
                 | Event::TaskCompleteFailed { .. }
                 | Event::TaskReleased { .. }
+                | Event::TaskTakenUp { .. }
                 | Event::AgentStartFailed { .. }
                 | Event::ApprovalRequestFailed { .. }
                 | Event::AgentPauseFailed { .. }
@@ -632,6 +484,7 @@ mod tests {
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:submitted","taskId":7,"diff":"sha256:0000002000","base":"0000000000000000000000000000000000000000","head":"0000002000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"approval":"person","checks":["test"]}
             {"type":"task:released","taskId":7,"runId":1,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:taken_up","taskId":7,"runId":1}
             {"type":"approval:requested","taskId":7,"diff":"sha256:00"}
             {"type":"approval:request:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:paused","taskId":7,"agentId":"alpha","reason":"awaiting_approval"}
@@ -655,6 +508,9 @@ mod tests {
             {"type":"agent:stop:failed","taskId":7,"agentId":"alpha","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"agent:refused","taskId":7,"agentId":"alpha","session":2,"what":"the tool approve_task"}
             {"type":"agent:refs_moved","taskId":7,"agentId":"alpha","session":2,"refs":[{"ref":"refs/heads/main","from":"0000001000000000000000000000000000000000","to":"0000002000000000000000000000000000000000"},{"ref":"refs/tags/v1","from":"0000001000000000000000000000000000000000"}],"more":1}
+            {"type":"collisions:forecast","taskId":7,"collisions":[{"kind":"conflict","task":null,"branch":"main","files":["c.txt"],"moreFiles":0},{"kind":"conflict","task":9,"branch":"task/9","files":["a.txt","b.txt"],"moreFiles":3}]}
+            {"type":"task:worked","taskId":7,"session":2,"base":"0000001000000000000000000000000000000000","head":"0000002000000000000000000000000000000000","commits":[{"id":"0000002000000000000000000000000000000000","title":"Add the login","at":"1970-01-01T00:00:00Z"}],"files":[{"path":"src/login.rs","action":"added","added":12},{"path":"old.rs","action":"deleted","removed":3}],"moreFiles":1}
+            {"type":"comments:answered","taskId":7,"agentId":"alpha","session":2,"answers":[{"comment":1,"text":"Done, with a test."}]}
             {"type":"worktree:salvaged","taskId":7,"salvage":{"ref":"refs/regatta/salvage/7/1","commit":"0000003000000000000000000000000000000000"},"agentId":"judge","session":2}
             {"type":"worktree:removed","taskId":7,"branch":"task/7"}
             {"type":"worktree:remove:failed","taskId":7,"branch":"task/7","error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}

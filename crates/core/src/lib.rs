@@ -6,6 +6,9 @@
 //!
 //! Start reading at [`machine::TRANSITIONS`], then [`decide`].
 
+#[macro_use]
+mod events;
+
 mod actor;
 mod any_event;
 mod assignments;
@@ -21,7 +24,6 @@ mod file;
 mod id;
 pub mod machine;
 pub mod message;
-mod nearest;
 mod plain;
 mod plan;
 mod problem;
@@ -58,19 +60,20 @@ pub use file::{
     Splice,
 };
 pub use id::{AgentId, CommitId, EpicId, Id, MessageId, PrdSlug, RunId, TaskId};
-pub use nearest::find_nearest;
 pub use plain::plain_text;
 pub use plan::Plan;
 pub use problem::Problem;
 pub use refusal::{Refusal, explain_base_gone};
+pub use regatta_flow::find_nearest;
 pub use replay::{
     Unsound, replay_assignments, replay_catalogue, replay_epic, replay_inbox, replay_plan, replay_prd,
     replay_run, replay_task,
 };
 pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
-    Cleanup, Criterion, Diff, Evidence, Failure, Finding, Findings, Handover, Lacks, Landed, Memory,
-    MovedRef, MovedRefs, OutputNote, Park, Priority, Proof, Rejection, Review, ReviewNote, ReviewPhase, Row,
-    Salvage, Stage, Task, Work, WorkPhase, Worktree, WorktreeState, find_next_try,
+    Cleanup, Collision, CollisionKind, CommentAnswer, CommentAnswers, Criterion, Diff, Evidence, Failure,
+    Finding, Findings, Forecast, Handover, Lacks, Landed, Memory, MovedRef, MovedRefs, OutputNote, Park,
+    Priority, Proof, Rejection, Review, ReviewNote, ReviewPhase, Row, Salvage, Stage, Task, Work, WorkPhase,
+    Worked, WorkedAction, WorkedCommit, WorkedFile, Worktree, WorktreeState, find_next_try, take_up,
 };
 pub use waiting::{Around, Spans, Wait, WaitsFor};

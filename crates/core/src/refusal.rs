@@ -25,6 +25,8 @@ pub enum Refusal {
     RunAnswerBlank { run: RunId },
     RunAsksOther { run: RunId, step: u64, now: u64 },
     RunParentPaused { run: RunId, parent: RunId },
+    SignalNotFound { run: RunId, signal: String, known: Vec<String> },
+    SignalRefused { run: RunId, signal: String, why: Vec<String>, saw: serde_json::Value },
     DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
     AgentNotFound { agent: AgentId, known: Vec<AgentId> },
     AgentGone { task: TaskId, agent: AgentId, known: Vec<AgentId> },
@@ -51,41 +53,7 @@ pub enum Refusal {
 impl Refusal {
     /// Returns its code.
     pub fn code(&self) -> Code {
-        match self {
-            Refusal::InvalidTransition { .. } => Code::TaskInvalidTransition,
-            Refusal::NotLegal { .. } => Code::TaskInvalidTransition,
-            Refusal::AgentGone { .. } => Code::AgentNotFound,
-            Refusal::SessionRunning { .. } => Code::TaskBusy,
-            Refusal::NothingSubmitted { .. } => Code::TaskNoDiff,
-            Refusal::ConflictLeft { .. } => Code::WorktreeMergeConflict,
-            Refusal::OffBranch { .. } => Code::WorktreeDirty,
-            Refusal::Invalid { .. } => Code::ValidationError,
-            Refusal::TaskNotFound { .. } => Code::TaskNotFound,
-            Refusal::TaskBlocked { .. } => Code::TaskBlocked,
-            Refusal::TaskBusy { .. } => Code::TaskBusy,
-            Refusal::NothingToResume { .. } | Refusal::NotQueued { .. } => Code::TaskInvalidTransition,
-            Refusal::NoPlace { .. } => Code::ConcurrencyLimitExceeded,
-            Refusal::RunNotFound { .. } => Code::RunNotFound,
-            Refusal::RunInvalidTransition { .. }
-            | Refusal::RunParentPaused { .. }
-            | Refusal::RunAsksOther { .. } => Code::RunInvalidTransition,
-            Refusal::RunAnswerBlank { .. } => Code::ValidationError,
-            Refusal::DependencyCycle { .. } => Code::DependencyCycle,
-            Refusal::AgentNotFound { .. } => Code::AgentNotFound,
-            Refusal::AgentAlreadyRunning { .. } => Code::AgentAlreadyRunning,
-            Refusal::TaskNoDiff { .. } => Code::TaskNoDiff,
-            Refusal::ApproverNotAllowed { .. } => Code::ApproverNotAllowed,
-            Refusal::ApprovalStale { .. } | Refusal::ApprovalBaseGone { .. } => Code::ApprovalStale,
-            Refusal::NotWhole { lacks, .. } => lacks.code(),
-            Refusal::WorktreeDirty { .. } => Code::WorktreeDirty,
-            Refusal::Forbidden { .. } => Code::Forbidden,
-            Refusal::EpicNotFound { .. } => Code::EpicNotFound,
-            Refusal::PrdNotFound { .. } => Code::PrdNotFound,
-            Refusal::PrdExists { .. } => Code::PrdExists,
-            Refusal::BudgetExceeded { .. } => Code::BudgetExceeded,
-            Refusal::AnswererNotAllowed { .. } => Code::ApproverNotAllowed,
-            Refusal::QuestionNotFound { .. } => Code::QuestionNotFound,
-        }
+        self.explain().code
     }
 
     /// Returns what, why and what next.
@@ -95,7 +63,7 @@ impl Refusal {
                 invalid_transition(*task, *column, *command)
             }
             Refusal::NotLegal { task, column, verb, why, next } => Problem::new(
-                self.code(),
+                Code::TaskInvalidTransition,
                 format!("`{verb}` was refused for task #{task}"),
                 why,
                 next,
@@ -105,14 +73,14 @@ impl Refusal {
             .with("command", *verb),
             Refusal::AgentGone { task, agent, known } => agent_gone(*task, agent, known),
             Refusal::SessionRunning { task } => Problem::new(
-                self.code(),
+                Code::TaskBusy,
                 format!("task #{task} is busy"),
                 "its session is running",
                 format!("wait for it, or stop it first: `regatta task reassign {task} --stop …`"),
             )
             .with("taskId", task.number()),
             Refusal::NothingSubmitted { task } => Problem::new(
-                self.code(),
+                Code::TaskNoDiff,
                 format!("task #{task} was not submitted"),
                 "its branch has no change to review; the diff that waits for approval stays",
                 format!(
@@ -121,7 +89,7 @@ impl Refusal {
             )
             .with("taskId", task.number()),
             Refusal::ConflictLeft { task, files } => Problem::new(
-                self.code(),
+                Code::WorktreeMergeConflict,
                 format!("task #{task} was not submitted"),
                 format!("conflict markers are left in {}", files.join(", ")),
                 format!("resolve them in its worktree (`regatta task open {task}`), then `regatta task submit {task}`"),
@@ -129,7 +97,7 @@ impl Refusal {
             .with("taskId", task.number())
             .with("files", files.clone()),
             Refusal::OffBranch { task, branch } => Problem::new(
-                self.code(),
+                Code::WorktreeDirty,
                 format!("task #{task} was not submitted"),
                 format!("its worktree is not on branch {branch}; perhaps a rebase is not finished"),
                 format!(
@@ -140,30 +108,39 @@ impl Refusal {
             .with("taskId", task.number()),
             Refusal::Invalid { faults } => invalid(faults),
             Refusal::TaskNotFound { task } => Problem::new(
-                self.code(),
+                Code::TaskNotFound,
                 format!("there is no task #{task}"),
                 "no task with that number was created in this project",
                 "see the tasks with `regatta task list`",
             )
             .with("taskId", task.number()),
             Refusal::RunNotFound { run } => Problem::new(
-                self.code(),
+                Code::RunNotFound,
                 format!("there is no run {run}"),
                 "no run with that number was started in this project",
                 "see the runs with `regatta run list`",
             )
             .with("runId", run.number()),
             Refusal::RunInvalidTransition { run, status, command } => Problem::new(
-                self.code(),
+                Code::RunInvalidTransition,
                 format!("run {run} cannot {command}"),
                 format!("it is {status}"),
                 format!("see what it waits for with `regatta run show {run}`"),
             )
             .with("runId", run.number()),
             Refusal::RunAnswerBlank { run } => answer_blank(*run),
+            Refusal::SignalNotFound { run, signal, known } => signal_not_found(*run, signal, known),
+            Refusal::SignalRefused { run, signal, why, saw } => {
+                let what = format!("signal `{signal}` was refused by run {run}");
+                let next = format!("see what it takes now with `regatta run show {run}`; nothing was done");
+                Problem { why: why.clone(), ..Problem::new(Code::SignalRefused, what, "", next) }
+                    .with("runId", run.number())
+                    .with("signal", signal.as_str())
+                    .with("saw", saw.clone())
+            }
             Refusal::RunAsksOther { run, step, now } => asks_other(*run, *step, *now),
             Refusal::RunParentPaused { run, parent } => Problem::new(
-                self.code(),
+                Code::RunInvalidTransition,
                 format!("run {run} was not resumed"),
                 format!("run {parent}, which waits for it, is paused"),
                 format!("`regatta run resume {parent}` continues it and the runs below it"),
@@ -172,7 +149,7 @@ impl Refusal {
             .with("parentId", parent.number()),
             Refusal::TaskBlocked { task, missing } => blocked(*task, missing),
             Refusal::NoPlace { task, working, limit } => Problem::new(
-                self.code(),
+                Code::ConcurrencyLimitExceeded,
                 format!("task #{task} was not assigned"),
                 format!("{working} of {limit} agents are running"),
                 "assign it without `--no-queue`, or raise `max_concurrent_agents` in .regatta/config.toml",
@@ -181,7 +158,7 @@ impl Refusal {
             .with("working", *working)
             .with("limit", *limit),
             Refusal::NotQueued { task, column } => Problem::new(
-                self.code(),
+                Code::TaskInvalidTransition,
                 format!("task #{task} was not removed from the queue"),
                 format!("it is in {column} and not in the queue"),
                 format!("see `regatta task show {task}`; `regatta task list` shows what is queued"),
@@ -189,14 +166,14 @@ impl Refusal {
             .with("taskId", task.number())
             .with("column", column.as_str()),
             Refusal::NothingToResume { task, column } => Problem::new(
-                self.code(),
+                Code::TaskInvalidTransition,
                 format!("task #{task} was not resumed"),
                 format!("it is in {column}, and only tasks in progress can be resumed"),
                 format!("see `regatta task show {task}`"),
             )
             .with("taskId", task.number()),
             Refusal::TaskBusy { task, doing } => Problem::new(
-                self.code(),
+                Code::TaskBusy,
                 format!("task #{task} is busy"),
                 *doing,
                 format!(
@@ -210,13 +187,13 @@ impl Refusal {
                 already_running(agent, tasks, *instances)
             }
             Refusal::AnswererNotAllowed { name, actor } => Problem::new(
-                self.code(),
+                Code::ApproverNotAllowed,
                 format!("the question `{name}` was not answered"),
                 format!("{actor} may not grant permission"),
                 "a person must answer; see `regatta agent questions`",
             ),
             Refusal::QuestionNotFound { name, open } => Problem::new(
-                self.code(),
+                Code::QuestionNotFound,
                 format!("there is no question `{name}`"),
                 if open.is_empty() {
                     "no agent waits for an answer".to_owned()
@@ -235,7 +212,7 @@ impl Refusal {
             Refusal::NotWhole { task, lacks, by_policy } => explain_lacks(*task, lacks, *by_policy),
             Refusal::WorktreeDirty { task, files } => dirty(*task, files),
             Refusal::Forbidden { what, why } => Problem::new(
-                self.code(),
+                Code::Forbidden,
                 what,
                 why,
                 "continue without it, or tell a person what you need with `regatta messages send`",
@@ -329,6 +306,27 @@ fn cycle_closed(task: TaskId, cycle: &[TaskId]) -> Problem {
     )
     .with("taskId", task.number())
     .with("cycle", ids)
+}
+
+fn signal_not_found(run: RunId, signal: &str, known: &[String]) -> Problem {
+    /// Those that every run has, as verbs of their own.
+    const COMMANDS: [&str; 3] = ["pause", "resume", "stop"];
+    let names = || known.iter().map(String::as_str);
+    let next = if COMMANDS.contains(&signal) {
+        format!("use `regatta run {signal} {run}`")
+    } else if known.is_empty() {
+        "its workflow has none; `regatta run pause`, `resume` and `stop` work for every run".to_owned()
+    } else {
+        let guess = find_nearest(signal, names());
+        let guess = guess.map_or_else(String::new, |name| format!("did you mean `{name}`? "));
+        format!("{guess}choose one of: {}", known.join(", "))
+    };
+    let what = format!("run {run} knows no signal `{signal}`");
+    let why = format!("its workflow has no `[signals.{signal}]`");
+    Problem::new(Code::SignalNotFound, what, why, next)
+        .with("runId", run.number())
+        .with("signal", signal)
+        .with("known", names().collect::<Vec<_>>())
 }
 
 fn agent_not_found(agent: &AgentId, known: &[AgentId]) -> Problem {

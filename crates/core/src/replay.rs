@@ -181,7 +181,7 @@ mod tests {
             add; assign 1 alpha; settle 1
                 agent:session:failed, task:completed, task:complete:failed, agent:parked, agent:stopping
             add; assign 1 alpha; settle 1; break 1
-                task:completed, agent:stopping
+                task:completed, task:taken_up, agent:stopping
             add; assign 1 alpha; ok 1; fail 1
                 worktree:salvaged, worktree:removed, worktree:remove:failed
             add; assign 1 alpha; settle 1; cancel 1

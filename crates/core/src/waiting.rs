@@ -135,7 +135,9 @@ impl run::Run {
             Turn::Person | Turn::Parent => since(WaitsFor::You, spans.review),
             Turn::Task(_) | Turn::Children => since(WaitsFor::Task, spans.review),
             Turn::Engine => match self.phase() {
-                Some(Phase::Performing { .. }) => since(WaitsFor::Agent, spans.session),
+                Some(Phase::Performing { .. } | Phase::Parallel { .. }) => {
+                    since(WaitsFor::Agent, spans.session)
+                }
                 _ => since(WaitsFor::Engine, spans.step),
             },
         };

@@ -4,7 +4,7 @@
 
 use expect_test::expect_file;
 use regatta_core::machine::Column;
-use regatta_core::message::{self, Party};
+use regatta_core::message::{self, Address};
 use regatta_core::session::{self, Account, Scope};
 use regatta_core::{
     AnyEvent, EpicId, Event, Fact, PrdSlug, RunId, Stage, Task, TaskId, document, effects,
@@ -147,11 +147,13 @@ fn render_sessions(facts: &[Fact<session::Event>]) -> String {
 
 fn render_messages(facts: &[Fact<message::Event>]) -> String {
     let mut text = String::new();
-    let parties: BTreeSet<&Party> = facts.iter().map(|fact| fact.event.to()).collect();
-    for party in parties {
-        let inbox = replay_inbox(facts.iter().filter(|fact| fact.event.to() == party));
+    let inboxes: BTreeSet<Address> = facts.iter().map(|fact| fact.event.address()).collect();
+    for address in inboxes {
+        let inbox = replay_inbox(facts.iter().filter(|fact| fact.event.address() == address));
+        let party = &address.party;
+        let run = address.run.map_or_else(String::new, |run| format!(" of run {run}"));
         for (id, kept) in inbox.expect("the history is sound").messages() {
-            let _ = writeln!(text, "message {id} in {party}, sent {} by {}", kept.sent_at, kept.actor);
+            let _ = writeln!(text, "message {id} in {party}{run}, sent {} by {}", kept.sent_at, kept.actor);
             let _ = writeln!(text, "    read {:?}", kept.read_at);
             let _ = writeln!(text, "    {}", serde_json::to_string(&kept.letter).expect("it is plain data"));
         }
@@ -188,6 +190,13 @@ fn render_runs(facts: &[Fact<run::Event>]) -> String {
         let _ = writeln!(text, "    tasks {:?}, sent back {:?}", run.tasks, run.sent_back);
         let _ = writeln!(text, "    input {}, feedback {}", *run.sheet.input(), *run.sheet.feedback());
         let _ = writeln!(text, "    parent {:?}, forked {:?}", run.parent, run.forked);
+        if let Some(note) = &run.imported {
+            let _ = writeln!(
+                text,
+                "    imported from {}: {:?}, left out {:?}",
+                note.folder, note.files, note.left_out
+            );
+        }
         let _ = writeln!(text, "    state {}", *run.sheet.state());
     }
     text
@@ -268,6 +277,9 @@ fn render_task(text: &mut String, task: &Task) {
             landed.approver,
             landed.cleanup
         );
+    }
+    if let Some(summary) = task.forecast.summary() {
+        let _ = writeln!(text, "    {summary}");
     }
     if task.hidden {
         let _ = writeln!(text, "    hidden");

@@ -1,16 +1,19 @@
 //! Finds where the log and the world disagree, and repairs what can be repaired safely.
 //!
-//! Nothing is destroyed here either: a worktree or branch without an owner is salvaged before it is removed.
+//! This file finds, `repair` repairs.
 
-use crate::clock;
-use crate::commands::accounts::{self, Closing};
-use crate::commands::orders::{self, Order};
+mod repair;
+
+pub use repair::repair;
+
+use crate::commands::accounts;
+use crate::commands::orders;
 use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::Inbox;
 use crate::core::session::{Scope, Subject};
 use crate::core::{
-    Actor, AgentId, Cleanup, Command, Fact, Outcome, Salvage, Stage, Task, TaskId, Unsound, replay_catalogue,
-    replay_epic, replay_inbox, replay_prd, replay_task,
+    AgentId, Cleanup, Fact, RunId, Stage, Task, TaskId, Unsound, replay_catalogue, replay_epic, replay_inbox,
+    replay_prd, replay_task,
 };
 use crate::error::Error;
 use crate::log;
@@ -23,13 +26,11 @@ use crate::project::reach;
 use crate::project::readiness;
 use crate::runs;
 use crate::runtime::engine;
-use crate::session::planted;
 use crate::session::sandbox::{self, SandboxStatus};
 use crate::task_files;
-use crate::worktree::salvage::{Removal, find_what_is_left, set_aside_and_remove};
+use crate::worktree::salvage::find_what_is_left;
 use crate::worktree::worktree_place;
 use regatta_git::BranchName;
-use regatta_store::LeaseToken;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -37,7 +38,6 @@ use std::time::Duration;
 
 /// No git call of ours takes this long; an older lock file that no process has open is abandoned.
 const LOCK_AGE_MIN: Duration = Duration::from_secs(600);
-const PROCESS_GRACE: Duration = Duration::from_secs(5);
 
 /// Something that is inconsistent.
 #[derive(Debug, Clone, Serialize)]
@@ -104,6 +104,27 @@ pub enum Kind {
     ProgramLeftOut,
 }
 
+impl Finding {
+    fn new(kind: Kind, what: impl Into<String>, next: impl Into<String>) -> Self {
+        let (what, next) = (what.into(), next.into());
+        Finding { kind, what, next, can_fix: false, fixed: false, is_advice: false, fix: None }
+    }
+
+    fn advice(kind: Kind, what: impl Into<String>, next: impl Into<String>) -> Self {
+        Finding { is_advice: true, ..Finding::new(kind, what, next) }
+    }
+
+    fn fixable(
+        kind: Kind,
+        what: impl Into<String>,
+        next: impl Into<String>,
+        fix: impl Into<Option<Fix>>,
+    ) -> Self {
+        let fix = fix.into();
+        Finding { can_fix: fix.is_some(), fix, ..Finding::new(kind, what, next) }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Fix {
     Remove { branch: BranchName, place: PathBuf, task: Option<TaskId> },
@@ -143,22 +164,6 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// Repairs what can be repaired. Refused while an engine runs, because the world would change under it.
-pub async fn mend(project: &Project, findings: &mut [Finding]) -> Result<(), Error> {
-    let token = engine::take_lease(project, None).await?;
-    // Before lost sessions are closed: their worktrees are theirs until then.
-    let mut result = planted::clean_up(project).await;
-    for finding in findings.iter_mut() {
-        let Some(fix) = finding.fix.clone() else { continue };
-        match apply(project, token, &fix).await {
-            Ok(()) => finding.fixed = true,
-            Err(error) => result = Err(error),
-        }
-    }
-    project.store().release_lease(&token).await?;
-    result
-}
-
 async fn load_tasks(project: &Project) -> Result<BTreeMap<TaskId, Task>, Error> {
     let mut tasks = BTreeMap::new();
     for loaded in project.store().load_prefix("task/", SNAPSHOT_FORMAT).await? {
@@ -194,15 +199,12 @@ async fn check_list(project: &Project) -> Result<Option<Finding>, Error> {
     if strange.len() > NAMED_MAX {
         names.push(format!("{} more", strange.len() - NAMED_MAX));
     }
-    Ok(Some(Finding {
-        kind: Kind::StrangeList,
-        what: format!("the stored list of tasks differs from the log: {}", names.join(", ")),
-        can_fix: true,
-        next: "`regatta doctor --fix` rebuilds it from the log".to_owned(),
-        fixed: false,
-        is_advice: false,
-        fix: Some(Fix::BuildList),
-    }))
+    Ok(Some(Finding::fixable(
+        Kind::StrangeList,
+        format!("the stored list of tasks differs from the log: {}", names.join(", ")),
+        "`regatta doctor --fix` rebuilds it from the log",
+        Fix::BuildList,
+    )))
 }
 
 async fn check_streams<S: log::State + Default + PartialEq>(
@@ -231,15 +233,7 @@ async fn check_streams<S: log::State + Default + PartialEq>(
             Ok(_) => continue,
         };
         let next = "back up the log (`.git/regatta`) and report this as a bug".to_owned();
-        findings.push(Finding {
-            kind: Kind::UnsoundLog,
-            what,
-            can_fix: false,
-            next,
-            fixed: false,
-            is_advice: false,
-            fix: None,
-        });
+        findings.push(Finding::new(Kind::UnsoundLog, what, next));
     }
     Ok(findings)
 }
@@ -248,23 +242,31 @@ async fn check_worktrees(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> R
     let folder = project.place(&project.config().worktrees);
     let owned: Vec<PathBuf> = tasks.values().filter_map(|task| place_of(project, task)).collect();
     let mut findings = Vec::new();
-    for entry in project.repository().list_worktrees().await? {
-        if !entry.path.starts_with(&folder) || owned.contains(&entry.path) {
+    let worktrees = project.repository().list_worktrees().await?;
+    // Read after them: a run whose step has a worktree has had an open intent since before that.
+    let runs = find_runs_at_work(project).await?;
+    for entry in worktrees {
+        let run = entry.branch.as_ref().and_then(run_of_branch);
+        let is_owned = owned.contains(&entry.path) || run.is_some_and(|run| runs.contains(&run));
+        if !entry.path.starts_with(&folder) || is_owned {
             continue;
         }
         let task = entry.branch.as_ref().and_then(task_of_branch);
         let fix = entry.branch.clone().map(|branch| Fix::Remove { branch, place: entry.path.clone(), task });
-        findings.push(Finding {
-            kind: Kind::OrphanWorktree,
-            what: format!("the worktree {} belongs to no task", entry.path.display()),
-            can_fix: fix.is_some(),
-            next: "`regatta doctor --fix` salvages and removes it".to_owned(),
-            fixed: false,
-            is_advice: false,
+        findings.push(Finding::fixable(
+            Kind::OrphanWorktree,
+            format!("the worktree {} belongs to no task", entry.path.display()),
+            "`regatta doctor --fix` salvages and removes it",
             fix,
-        });
+        ));
     }
     Ok(findings)
+}
+
+/// Returns the runs that an engine works on, or the next one continues.
+async fn find_runs_at_work(project: &Project) -> Result<BTreeSet<RunId>, Error> {
+    let intents = project.store().open_intents().await?;
+    Ok(intents.iter().filter_map(|intent| log::find_run(&intent.lane)).collect())
 }
 
 async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result<Vec<Finding>, Error> {
@@ -280,15 +282,12 @@ async fn check_branches(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Re
             continue;
         }
         let place = project.place(&project.config().worktrees).join(format!("task-{id}"));
-        findings.push(Finding {
-            kind: Kind::OrphanBranch,
-            what: format!("the branch {branch} belongs to no task in progress"),
-            can_fix: true,
-            next: "`regatta doctor --fix` salvages and removes it".to_owned(),
-            fixed: false,
-            is_advice: false,
-            fix: Some(Fix::Remove { branch, place, task: Some(id) }),
-        });
+        findings.push(Finding::fixable(
+            Kind::OrphanBranch,
+            format!("the branch {branch} belongs to no task in progress"),
+            "`regatta doctor --fix` salvages and removes it",
+            Fix::Remove { branch, place, task: Some(id) },
+        ));
     }
     Ok(findings)
 }
@@ -314,15 +313,7 @@ async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Resul
             }
             _ => continue,
         };
-        findings.push(Finding {
-            kind,
-            what,
-            can_fix: fix.is_some(),
-            next,
-            fixed: false,
-            is_advice: false,
-            fix,
-        });
+        findings.push(Finding::fixable(kind, what, next, fix));
     }
     Ok(findings)
 }
@@ -330,29 +321,26 @@ async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Resul
 fn check_agents(project: &Project) -> Vec<Finding> {
     let agents = project.config().agents.iter();
     let lacking = agents.map(|(id, entry)| (id, readiness::find_missing(project, entry)));
-    let finding = |(id, missing): (&AgentId, Vec<String>)| Finding {
-        kind: Kind::AgentNotReady,
-        what: format!("agent `{id}` is not ready: {}", missing.join("; ")),
-        can_fix: false,
-        next: format!(
-            "install or set what is missing, or change `[agents.{id}]`; test it with `regatta agent try {id}`"
-        ),
-        fixed: false,
-        is_advice: true,
-        fix: None,
+    let finding = |(id, missing): (&AgentId, Vec<String>)| {
+        Finding::advice(
+            Kind::AgentNotReady,
+            format!("agent `{id}` is not ready: {}", missing.join("; ")),
+            format!(
+                "install or set what is missing, or change `[agents.{id}]`; test it with `regatta agent try {id}`"
+            ),
+        )
     };
     lacking.filter(|(_, missing)| !missing.is_empty()).map(finding).collect()
 }
 
 fn check_processes(project: &Project) -> Vec<Finding> {
-    let leftover = |leftover: regatta_agents::Leftover| Finding {
-        kind: Kind::LeftoverProcess,
-        what: format!("process {} of session {} runs without an engine", leftover.pid, leftover.session),
-        can_fix: true,
-        next: "`regatta doctor --fix` ends it".to_owned(),
-        fixed: false,
-        is_advice: false,
-        fix: Some(Fix::EndProcess { session: leftover.session }),
+    let leftover = |leftover: regatta_agents::Leftover| {
+        Finding::fixable(
+            Kind::LeftoverProcess,
+            format!("process {} of session {} runs without an engine", leftover.pid, leftover.session),
+            "`regatta doctor --fix` ends it",
+            Fix::EndProcess { session: leftover.session },
+        )
     };
     regatta_agents::find_leftovers(project.mark()).into_iter().map(leftover).collect()
 }
@@ -365,17 +353,13 @@ async fn check_sessions(project: &Project) -> Result<Vec<Finding>, Error> {
     }
     let intents = project.store().open_intents().await?;
     let lanes: BTreeSet<&str> = intents.iter().map(|intent| intent.lane.as_str()).collect();
-    let finding = |subject: Subject| Finding {
-        kind: Kind::LostSession,
-        what: format!(
-            "session {} is still charged to its accounts, but nothing will run it",
-            subject.session
-        ),
-        can_fix: true,
-        next: "`regatta doctor --fix` releases what is reserved for it".to_owned(),
-        fixed: false,
-        is_advice: false,
-        fix: Some(Fix::Close { subject: Box::new(subject) }),
+    let finding = |subject: Subject| {
+        Finding::fixable(
+            Kind::LostSession,
+            format!("session {} is still charged to its accounts, but nothing will run it", subject.session),
+            "`regatta doctor --fix` releases what is reserved for it",
+            Fix::Close { subject: Box::new(subject) },
+        )
     };
     let is_lost = |subject: &Subject| !lanes.contains(log::lane_of(subject).as_str());
     Ok(open.into_iter().filter(is_lost).map(finding).collect())
@@ -389,15 +373,12 @@ fn check_left_overs(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Result
             Some(task) => (format!("the file of task #{task}"), "takes in what the log does not know of it"),
             None => ("a task file that cannot be told".to_owned(), "keeps it under a name that shows"),
         };
-        Finding {
-            kind: Kind::LeftoverFile,
-            what: format!("{} was left behind beside {owner}", path.display()),
-            can_fix: true,
-            next: format!("`regatta doctor --fix` {next}"),
-            fixed: false,
-            is_advice: false,
-            fix: Some(Fix::TakeIn { path, task }),
-        }
+        Finding::fixable(
+            Kind::LeftoverFile,
+            format!("{} was left behind beside {owner}", path.display()),
+            format!("`regatta doctor --fix` {next}"),
+            Fix::TakeIn { path, task },
+        )
     };
     Ok(task_files::find_left_overs(project)?.into_iter().map(finding).collect())
 }
@@ -410,42 +391,34 @@ pub async fn find_foreign_files(project: &Project) -> Result<Vec<PathBuf>, Error
 
 fn check_state_folder(project: &Project) -> Option<Finding> {
     let problem = task_files::check_folder(project).err()?.explain();
-    Some(Finding {
-        kind: Kind::StateFolder,
-        what: format!("{}: {}", problem.what, problem.why.join(": ")),
-        can_fix: false,
-        next: problem.next,
-        fixed: false,
-        is_advice: false,
-        fix: None,
-    })
+    Some(Finding::new(
+        Kind::StateFolder,
+        format!("{}: {}", problem.what, problem.why.join(": ")),
+        problem.next,
+    ))
 }
 
 fn check_foreign_files(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Vec<Finding> {
-    let finding = |path: PathBuf| Finding {
-        kind: Kind::ForeignFile,
-        what: format!("{} belongs to no task of this project", path.display()),
-        can_fix: false,
-        next: "it is ignored; move it to the project that it belongs to, or delete it".to_owned(),
-        fixed: false,
-        is_advice: true,
-        fix: None,
+    let finding = |path: PathBuf| {
+        Finding::advice(
+            Kind::ForeignFile,
+            format!("{} belongs to no task of this project", path.display()),
+            "it is ignored; move it to the project that it belongs to, or delete it",
+        )
     };
     task_files::find_foreign(project, |task| tasks.contains_key(&task)).into_iter().map(finding).collect()
 }
 
 fn check_left_folders(project: &Project) -> Result<Vec<Finding>, Error> {
-    let finding = |path: PathBuf| Finding {
-        kind: Kind::LeftoverFolder,
-        what: format!(
-            "{} was in the way of a worktree and was moved aside; it is in no branch",
-            path.display()
-        ),
-        can_fix: false,
-        next: "check whether you need anything in it, then delete it".to_owned(),
-        fixed: false,
-        is_advice: true,
-        fix: None,
+    let finding = |path: PathBuf| {
+        Finding::advice(
+            Kind::LeftoverFolder,
+            format!(
+                "{} was in the way of a worktree and was moved aside; it is in no branch",
+                path.display()
+            ),
+            "check whether you need anything in it, then delete it",
+        )
     };
     Ok(worktree_place::find_left(project)?.into_iter().map(finding).collect())
 }
@@ -461,27 +434,22 @@ async fn check_intents(project: &Project) -> Result<Vec<Finding>, Error> {
         return Ok(Vec::new());
     }
     let kinds: Vec<String> = open.iter().map(|intent| format!("{} ({})", intent.kind, intent.lane)).collect();
-    Ok(vec![Finding {
-        kind: Kind::UnfinishedEffects,
-        what: format!("unfinished and waiting for an engine: {}", kinds.join(", ")),
-        can_fix: false,
-        next: "start one with `regatta up`; it finishes them".to_owned(),
-        fixed: false,
-        is_advice: false,
-        fix: None,
-    }])
+    Ok(vec![Finding::new(
+        Kind::UnfinishedEffects,
+        format!("unfinished and waiting for an engine: {}", kinds.join(", ")),
+        "start one with `regatta up`; it finishes them",
+    )])
 }
 
 async fn check_locks(project: &Project) -> Result<Vec<Finding>, Error> {
     let locks = project.repository().stale_locks(LOCK_AGE_MIN).await?;
-    let finding = |path: PathBuf| Finding {
-        kind: Kind::StaleLock,
-        what: format!("the lock file {} is held by no process", path.display()),
-        can_fix: true,
-        next: "`regatta doctor --fix` deletes it".to_owned(),
-        fixed: false,
-        is_advice: false,
-        fix: Some(Fix::DeleteFile { path }),
+    let finding = |path: PathBuf| {
+        Finding::fixable(
+            Kind::StaleLock,
+            format!("the lock file {} is held by no process", path.display()),
+            "`regatta doctor --fix` deletes it",
+            Fix::DeleteFile { path },
+        )
     };
     Ok(locks.into_iter().map(finding).collect())
 }
@@ -491,14 +459,12 @@ async fn check_old_logs(project: &Project) -> Result<Vec<Finding>, Error> {
     let mut roots = vec![project.root().to_owned()];
     roots.extend(project.repository().list_worktrees().await?.into_iter().map(|entry| entry.path));
     roots.dedup();
-    let finding = |path: PathBuf| Finding {
-        kind: Kind::OldLog,
-        what: format!("{} is a log of an earlier version, not this project's", path.display()),
-        can_fix: false,
-        next: "nothing reads it; move it away, or open it with the version that wrote it".to_owned(),
-        fixed: false,
-        is_advice: true,
-        fix: None,
+    let finding = |path: PathBuf| {
+        Finding::advice(
+            Kind::OldLog,
+            format!("{} is a log of an earlier version, not this project's", path.display()),
+            "nothing reads it; move it away, or open it with the version that wrote it",
+        )
     };
     let old = roots.iter().map(|root| old_place::old_log(root)).filter(|path| path.is_file());
     Ok(old.map(finding).collect())
@@ -518,7 +484,7 @@ async fn check_sandbox(project: &Project) -> Option<Finding> {
         SandboxStatus::Inside { .. } | SandboxStatus::Without { next: None, .. } => return None,
     };
     let kind = Kind::NoSandbox;
-    Some(Finding { kind, what, can_fix: false, next, fixed: false, is_advice, fix: None })
+    Some(Finding { is_advice, ..Finding::new(kind, what, next) })
 }
 
 /// Advises against logins that rotate while a copy of them is in use.
@@ -528,18 +494,12 @@ async fn check_logins(project: &Project) -> Vec<Finding> {
     let is_copied = |entry: &AgentEntry| is_inside || entry.program.is_always_private();
     for (id, entry) in project.config().agents.iter().filter(|(_, entry)| is_copied(entry)) {
         let Some(login) = reach::look_at_login(entry).filter(|login| login.is_rotating) else { continue };
-        findings.push(Finding {
-            kind: Kind::RotatingLogin,
-            what: format!(
-                "agent `{id}` shares your login, which is renewed every few hours: two programs that renew it at the \
+        let what = format!(
+            "agent `{id}` shares your login, which is renewed every few hours: two programs that renew it at the \
                  same time can sign each other out"
-            ),
-            can_fix: false,
-            next: format!("use one that lasts: {}", login.long_lived),
-            fixed: false,
-            is_advice: true,
-            fix: None,
-        });
+        );
+        let next = format!("use one that lasts: {}", login.long_lived);
+        findings.push(Finding::advice(Kind::RotatingLogin, what, next));
     }
     findings
 }
@@ -551,76 +511,15 @@ async fn check_programs(project: &Project) -> Result<Vec<Finding>, Error> {
             _ => ("filter", "filters"),
         };
         let short = name.split_once('.').map_or(name.as_str(), |(_, short)| short);
-        Finding {
-            kind: Kind::ProgramLeftOut,
-            what: format!("the git {kind} `{short}` in .git/config is not run"),
-            can_fix: false,
-            next: format!(
+        Finding::advice(
+            Kind::ProgramLeftOut,
+            format!("the git {kind} `{short}` in .git/config is not run"),
+            format!(
                 "if it is yours and you need it, add \"{short}\" to `[worktree] {key}` in .regatta/config.toml"
             ),
-            fixed: false,
-            is_advice: true,
-            fix: None,
-        }
+        )
     };
     Ok(project.repository().programs_left_out().await?.into_iter().map(finding).collect())
-}
-
-async fn apply(project: &Project, token: LeaseToken, fix: &Fix) -> Result<(), Error> {
-    match fix {
-        Fix::Remove { branch, place, task } => {
-            remove_found(project, token, branch, place, *task).await?;
-            Ok(())
-        }
-        Fix::Report { task, branch, place } => {
-            let salvage = remove_found(project, token, branch, place, Some(*task)).await?;
-            let order = Order::new(Some(*task), &Actor::Engine);
-            orders::give(project, order, Command::Report(Outcome::WorktreeRemoved { salvage }))
-                .await
-                .map(|_| ())
-        }
-        Fix::EndProcess { session } => {
-            let ended = regatta_agents::end_leftovers(session, PROCESS_GRACE).await;
-            ended.map(|_| ()).map_err(|error| Error::Io {
-                action: "end the process of",
-                path: PathBuf::from(session.to_string()),
-                source: std::io::Error::other(error),
-            })
-        }
-        Fix::Close { subject } => accounts::close(project, token, subject, Closing::lost()).await,
-        Fix::DeleteFile { path } => std::fs::remove_file(path).map_err(Error::io("delete", path)),
-        Fix::TakeIn { path, task: Some(task) } => {
-            task_files::sync(project, *task, &Actor::Engine).await?;
-            match path.exists() {
-                true => Err(Error::io("take in", path)(std::io::Error::other("a program still has it open"))),
-                false => Ok(()),
-            }
-        }
-        Fix::TakeIn { path, task: None } => task_files::keep_unowned(path),
-        Fix::BuildList => list::build(project).await.map(|_| ()),
-    }
-}
-
-async fn remove_found(
-    project: &Project,
-    token: LeaseToken,
-    branch: &BranchName,
-    place: &std::path::Path,
-    task: Option<TaskId>,
-) -> Result<Option<Salvage>, Error> {
-    let target = project.config().default_branch.clone();
-    let base = project.repository().find_branch(&target).await?;
-    let base = base.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
-    let removal = Removal {
-        owner: task.map_or_else(|| "unknown".to_owned(), |task| task.to_string()),
-        folder: place.to_owned(),
-        branch: branch.clone(),
-        base,
-        merged_into: target,
-        at: clock::now(),
-        message: format!("Salvage of {branch}\n\nFound without an owner.\n"),
-    };
-    set_aside_and_remove(project, token, &removal).await
 }
 
 /// Returns the worktree that a task should own.
@@ -632,6 +531,11 @@ fn place_of(project: &Project, task: &Task) -> Option<PathBuf> {
     }
 }
 
+/// Reads the run of a role's own worktree, `run/ID-STEP`.
+fn run_of_branch(branch: &BranchName) -> Option<RunId> {
+    branch.as_str().strip_prefix("run/")?.split_once('-')?.0.parse().ok()
+}
+
 fn task_of_branch(branch: &BranchName) -> Option<TaskId> {
     branch.as_str().strip_prefix("task/")?.parse().ok()
 }
@@ -639,6 +543,7 @@ fn task_of_branch(branch: &BranchName) -> Option<TaskId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
     use regatta_testkit::repo::TestRepo;
 
     #[tokio::test]
@@ -662,7 +567,7 @@ mod tests {
         let mut findings = examine(&project).await.unwrap();
         findings.retain(|finding| finding.kind == Kind::LostSession);
         assert_eq!(findings.len(), 1);
-        mend(&project, &mut findings).await.unwrap();
+        repair(&project, &mut findings).await.unwrap();
         assert!(findings[0].fixed);
         assert!(accounts::get_account(&project, Scope::Project).await.unwrap().held.is_empty());
         let again = examine(&project).await.unwrap();

@@ -9,12 +9,15 @@
 mod clock;
 mod commands;
 mod crash;
+mod digest;
 mod disk_use;
 mod doctor;
 mod error;
+mod forecast;
 mod log;
 mod meters;
 mod notices;
+mod on_heap;
 mod perform;
 mod project;
 mod recording;
@@ -30,7 +33,7 @@ pub use commands::questions::{answer_question, list_questions};
 pub use commands::{accounts, documents, messages, notes, orders};
 pub use crash::POINTS as CRASH_POINTS;
 pub use disk_use::{Kept, Pruned, Weight, parse_age, prune, weigh};
-pub use doctor::{Finding, examine, find_foreign_files, mend};
+pub use doctor::{Finding, examine, find_foreign_files, repair};
 pub use error::Error;
 pub use log::event_filter::EventFilter;
 pub use log::filter::{Filter, Row};
@@ -38,7 +41,7 @@ pub use log::journal::{Entry, Journal};
 pub use log::list::{find_rows, list_rows};
 pub use log::task_row::TaskRow;
 pub use meters::{Histogram, Meters};
-pub use notices::{Notice, NoticeKind, Notices, NoticesSetup, Pace};
+pub use notices::{Notice, NoticeKind, Notices, NoticesSetup, Timing};
 pub use project::config::change::Waiting;
 pub use project::config::{
     AgentEntry, Config, ConfigError, NotifySettings, Program, SandboxSettings, Sandboxed, Source, Variable,
@@ -70,12 +73,13 @@ pub use task_files::understood::{Understood, understand, understand_text};
 pub use transfer::{Exported, export_state};
 pub use transfer::{Imported, MissingWork, import_state};
 pub use view::cards::list_cards;
+pub use view::collision::CollisionView;
 pub use view::diff::{DiffView, FileView, UncommittedView, show_diff};
 pub use view::document_view::{EpicView, MemberView, PrdView, list_epics, list_prds, show_epic, show_prd};
 pub use view::history::list_task_events;
 pub use view::inbox::{InboxItem, InboxKind, WaitingRun, list_inbox};
 pub use view::question::QuestionView;
-pub use view::rejections::{RejectionView, list_rejections};
+pub use view::rejections::{AnswerView, RejectionView, list_rejections};
 pub use view::review::{ReadablePatch, ReviewView, read_patch, read_text, show_review};
 pub use view::session_log::{ActivityView, SessionEnd, SessionLog, find_session_log, list_session_logs};
 pub use view::task::{

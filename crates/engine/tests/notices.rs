@@ -4,9 +4,13 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use regatta_engine::core::session::Grant;
 use regatta_engine::core::{Actor, Assignee, Create, Priority, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
-use regatta_engine::{Engine, Notice, NoticeKind, Notices, NoticesSetup, Pace, Project, Stop};
+use regatta_engine::runs::{self, NewRun};
+use regatta_engine::{
+    Engine, Notice, NoticeKind, Notices, NoticesSetup, Project, Stop, Timing, answer_question, list_questions,
+};
 use regatta_testkit::repo::TestRepo;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,6 +23,47 @@ const KEY: &[u8] = b"a key of the test";
 const WORKER: &str = r#"
 [[session]]
 step = [{ write = { path = "task-${task}.txt", text = "session ${session}\n" } }]
+"#;
+
+/// Breaks off.
+const BREAKER: &str = "[[session]]\nstep = [{ fault = \"crash\" }]\n";
+
+/// A run that asks a person, and ends.
+const WORKFLOW: [(&str, &str); 2] = [
+    (
+        "workflow.toml",
+        r#"
+name = "ask"
+start = "question"
+nodes.question = { kind = "approval", question = "'Is it good?'" }
+nodes.done = { kind = "end" }
+edges = [{ id = "answered", from = "question", to = "done" }]
+"#,
+    ),
+    ("state.schema.json", "{\"type\": \"object\", \"properties\": {}}"),
+];
+
+/// Asks for permission to write outside its worktree, and then ends.
+const ASKER: &str = r#"
+[agents.asker]
+kind = "acp"
+permissions = "ask"
+command = ['sh', '-c', '''
+say() { printf '%s\n' "$1"; }
+read -r initialize
+say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}'
+read -r new_session
+say '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"asker"}}'
+read -r prompt
+say '{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"asker","toolCall":{"toolCallId":"call","kind":"edit","title":"Write","locations":[{"path":"/etc/motd"}]},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}'
+read -r answer
+echo done > answer.txt
+say '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
+cat > /dev/null
+''']
+
+[sandbox]
+mode = "off"
 "#;
 
 /// Longer than anything here takes.
@@ -60,21 +105,26 @@ impl World {
         );
         repo.write(".regatta/config.toml", &config);
         repo.write(".regatta/worker.toml", WORKER);
+        repo.write(".regatta/breaker.toml", BREAKER);
+        for (name, text) in WORKFLOW {
+            repo.write(&format!(".regatta/workflows/ask/{name}"), text);
+        }
         let project = Arc::new(Project::open_own(repo.path()).await.unwrap());
         let engine = Engine::start(Arc::clone(&project)).await.unwrap();
         World { repo, project, engine, receiver }
     }
 
     async fn notify(&self) -> Notices {
-        let pace = Pace {
+        let timing = Timing {
             settle: Duration::from_millis(20),
             pause_min: Duration::from_millis(50),
             pause_max: Duration::from_millis(200),
-            ..Pace::default()
+            deadlines_every: Duration::from_millis(50),
+            ..Timing::default()
         };
         let secret = format!("whsec_{}", BASE64_STANDARD.encode(KEY));
         let address = Some("http://shop.localhost:4780".to_owned());
-        let setup = NoticesSetup { secret, address, pace };
+        let setup = NoticesSetup { secret, address, timing };
         Notices::start(Arc::clone(&self.project), setup).await.unwrap().expect("the config names a receiver")
     }
 
@@ -83,10 +133,14 @@ impl World {
     }
 
     async fn work_on(&self, title: &str) -> TaskId {
+        self.give(title, Assignee::Default).await
+    }
+
+    async fn give(&self, title: &str, agent: Assignee) -> TaskId {
         let create =
             Create::new(title.to_owned(), String::new(), Vec::new(), BTreeSet::new(), Priority::default());
         let task = orders::create(&self.project, &World::caller(), create.unwrap()).await.unwrap();
-        orders::assign(&self.project, &World::caller(), task, Assignee::Default, None, true).await.unwrap();
+        orders::assign(&self.project, &World::caller(), task, agent, None, true).await.unwrap();
         task
     }
 
@@ -191,5 +245,84 @@ async fn a_receiver_that_fails_gets_the_same_notice_again_and_a_restart_loses_no
     let notices = world.notify().await;
     world.work_on("three").await;
     assert_eq!(world.receive(200).await.notice.task_id, Some(3), "nothing is sent twice");
+    world.end(notices).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_waits_too_long_is_overdue_once() {
+    let world = World::new("[limits]\nreview = \"1ms\"\n").await;
+    let notices = world.notify().await;
+    let task = world.work_on("Sell pears").await;
+    assert_eq!(world.receive(200).await.notice.kind, NoticeKind::Waiting);
+    let overdue = world.receive(200).await.notice;
+    assert_eq!((overdue.kind, overdue.task_id), (NoticeKind::Overdue, Some(1)));
+    assert_eq!(overdue.text, "#1 is overdue: Sell pears");
+    assert_eq!(overdue.url.as_deref(), Some("http://shop.localhost:4780/tasks/1"));
+    let approving = Approving { feedback: None, head: None, anyway: false };
+    orders::approve(&world.project, &World::caller(), task, approving).await.unwrap();
+    assert_eq!(world.receive(200).await.notice.kind, NoticeKind::Done, "it was not said again meanwhile");
+    world.end(notices).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_asks_completes_or_is_stopped_is_told_of() {
+    let world = World::new("").await;
+    let notices = world.notify().await;
+    let begin = async || {
+        let workflow = runs::find_workflow(Some(&world.project), "ask").unwrap();
+        let new = NewRun {
+            workflow,
+            level: None,
+            prd: None,
+            input: serde_json::json!({}),
+            board: false,
+            recording: None,
+        };
+        runs::create(&world.project, &World::caller(), new).await.unwrap()
+    };
+    let run = begin().await;
+    let asks = world.receive(200).await.notice;
+    assert_eq!((asks.kind, asks.run_id, asks.task_id), (NoticeKind::Waiting, Some(1), None));
+    assert_eq!(asks.text, "run 1 (ask) asks: Is it good?");
+    assert_eq!(asks.url.as_deref(), Some("http://shop.localhost:4780/runs/1"));
+    assert!(asks.next.unwrap().contains("run answer 1"));
+    let step = runs::get_run(&world.project, run).await.unwrap().step;
+    runs::answer(&world.project, &World::caller(), (run, step), true, "yes".to_owned()).await.unwrap();
+    let done = world.receive(200).await.notice;
+    assert_eq!((done.kind, done.text.as_str()), (NoticeKind::Done, "run 1 (ask) has ended"));
+    let second = begin().await;
+    assert_eq!(world.receive(200).await.notice.kind, NoticeKind::Waiting);
+    runs::stop(&world.project, &World::caller(), second, None).await.unwrap();
+    let failed = world.receive(200).await.notice;
+    assert_eq!(
+        (failed.kind, failed.run_id, failed.code.as_deref()),
+        (NoticeKind::Failed, Some(2), Some("RUN_STOPPED"))
+    );
+    world.end(notices).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_an_agent_and_a_failed_task_are_told_of() {
+    let more =
+        "[agents.breaker]\nkind = \"scripted\"\nscript = \".regatta/breaker.toml\"\n[limits]\nretries = 0\n";
+    let world = World::new(&format!("{ASKER}{more}")).await;
+    let notices = world.notify().await;
+    world.give("Ask", Assignee::Agent("asker".parse().unwrap())).await;
+    let asks = world.receive(200).await.notice;
+    assert_eq!((asks.kind, asks.task_id), (NoticeKind::Waiting, Some(1)));
+    assert!(
+        asks.text.starts_with("asker asks for permission: ") && asks.text.contains("/etc/motd"),
+        "{asks:?}"
+    );
+    assert_eq!(asks.url.as_deref(), Some("http://shop.localhost:4780/inbox"));
+    let (question, _) = list_questions(&world.project).await.unwrap().remove(0);
+    answer_question(&world.project, &World::caller(), &question, Grant::Denied).await.unwrap();
+    let waits = world.receive(200).await.notice;
+    assert_eq!(waits.text, "#1 waits for your review: Ask");
+    world.give("Break", Assignee::Agent("breaker".parse().unwrap())).await;
+    let failed = world.receive(200).await.notice;
+    assert_eq!((failed.kind, failed.task_id), (NoticeKind::Failed, Some(2)));
+    assert_eq!(failed.code.as_deref(), Some("AGENT_SESSION_FAILED"));
+    assert_eq!(failed.text, "#2 needs you: Break (AGENT_SESSION_FAILED)");
     world.end(notices).await;
 }

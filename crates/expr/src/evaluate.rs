@@ -1,8 +1,7 @@
 //! Evaluates an expression within its limits.
 //!
 //! The input is read in place, field by field, so the cost depends on what the expression reads. Variables are
-//! copied: pass small values, and lend large ones ([`lend_field`](crate::lend_field)). Most conditions of edges do
-//! not need the engine at all, see `direct.rs`.
+//! copied: pass small values, and lend large ones ([`lend_field`](crate::lend_field)).
 
 use jlens_core::{Bindings, Options};
 use serde_json::Value;
@@ -71,11 +70,6 @@ impl Expression {
         limits: &Limits,
         account: Option<Account>,
     ) -> (Result<Option<Value>, Fault>, Option<Account>) {
-        if let (Some(input), Some(direct), None) = (input, self.direct(), &account)
-            && let Some(result) = direct.evaluate(input, bindings, limits)
-        {
-            return (Ok(result), None);
-        }
         let given = input.into_iter().chain(bindings.iter().map(|(_, value)| *value));
         if let Err(fault) = bound_given(given, self.hazards()) {
             return (Err(fault), account);

@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::condition::{self, Condition};
-use crate::direct::Direct;
 use crate::facts::{self, Comparison, Reads};
 use crate::fault::Fault;
 use crate::guard::guarded;
@@ -27,7 +26,6 @@ struct Inner {
     evaluated: jlens_core::Expression,
     insertions: Insertions,
     hazards: Hazards,
-    direct: Option<Direct>,
 }
 
 impl Expression {
@@ -53,8 +51,7 @@ impl Expression {
         } else {
             compile(&insertions.apply(text)).map_err(|fault| fault.moved(|span| insertions.map_back(span)))?
         };
-        let direct = Direct::find(&written.ast().root, &names);
-        Ok(Expression { inner: Arc::new(Inner { written, evaluated, insertions, hazards, direct }) })
+        Ok(Expression { inner: Arc::new(Inner { written, evaluated, insertions, hazards }) })
     }
 
     /// Returns the text it was compiled from.
@@ -95,11 +92,6 @@ impl Expression {
 
     pub(crate) fn insertions(&self) -> &Insertions {
         &self.inner.insertions
-    }
-
-    /// Returns how it is evaluated without the engine, if it can be.
-    pub(crate) fn direct(&self) -> Option<&Direct> {
-        self.inner.direct.as_ref()
     }
 
     pub(crate) fn hazards(&self) -> Hazards {

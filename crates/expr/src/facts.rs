@@ -98,17 +98,25 @@ pub(crate) fn is_constant(ast: &Ast, reads: &Reads) -> bool {
 }
 
 /// Whether time or chance may change the result: it names what tells the time or throws dice, or `$eval`.
+///
+/// `$toMillis` fills what a picture leaves out from the time of day; without a picture it only converts.
 pub(crate) fn is_fickle(ast: &Ast) -> bool {
     let mut is_fickle = false;
-    visit(&ast.root, |node| {
-        is_fickle |= match &node.kind {
-            NodeKind::Variable { name } => {
-                matches!(name.as_str(), "now" | "millis" | "toMillis" | "random" | "shuffle" | "eval")
-            }
-            _ => false,
-        };
+    let (mut converters, mut plain_calls) = (0, 0);
+    visit(&ast.root, |node| match &node.kind {
+        NodeKind::Variable { name } => match name.as_str() {
+            "now" | "millis" | "random" | "shuffle" | "eval" => is_fickle = true,
+            "toMillis" => converters += 1,
+            _ => {}
+        },
+        NodeKind::Function { procedure, args } if args.len() == 1 => {
+            let is_converter = |name: &str| name == "toMillis";
+            plain_calls +=
+                u32::from(matches!(&procedure.kind, NodeKind::Variable { name } if is_converter(name)));
+        }
+        _ => {}
     });
-    is_fickle
+    is_fickle || converters > plain_calls
 }
 
 fn collect_paths(

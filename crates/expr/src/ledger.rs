@@ -154,7 +154,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Adds what a node built.
-    fn book(&mut self, node: &Node, value: ValueRef<'_>) {
+    fn note_value(&mut self, node: &Node, value: ValueRef<'_>) {
         let bytes = match Weight::of(value) {
             Weight::Scalar => return,
             Weight::Text { bytes } => {
@@ -430,7 +430,7 @@ impl Tracer for Ledger<'_> {
             return;
         }
         if builds {
-            self.book(node, value);
+            self.note_value(node, value);
         }
         self.bound_range(node, value);
     }

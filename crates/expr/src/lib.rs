@@ -13,7 +13,6 @@ compile_error!("an evaluation over its limits is left by unwinding, see guard.rs
 mod account;
 mod condition;
 mod count;
-mod direct;
 mod evaluate;
 mod explanation;
 mod expression;

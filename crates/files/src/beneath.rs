@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::disk::{Error, failed};
@@ -103,12 +103,6 @@ fn find_below(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let below = path.strip_prefix(root).map_err(|_| io::Error::from(Errno::XDEV))?;
     let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
     if is_plain { Ok(below.to_owned()) } else { Err(Errno::XDEV.into()) }
-}
-
-/// Tells what is at a path without following a link there; nothing when there is nothing.
-pub fn is_link_at(path: &Path) -> bool {
-    let found = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW);
-    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Symlink)
 }
 
 #[cfg(test)]

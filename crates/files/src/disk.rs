@@ -49,11 +49,6 @@ impl Digest {
         Digest(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Takes over a digest that was kept as text.
-    pub fn from_hex(hex: impl Into<String>) -> Self {
-        Digest(hex.into())
-    }
-
     /// Returns the digest as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -28,6 +28,12 @@ pub enum Part {
     Bind(String),
     /// The `[board]`.
     Board,
+    /// The signal of that name.
+    Signal(String),
+    /// The view of that name.
+    View(String),
+    /// The file of that name.
+    File(String),
 }
 
 impl fmt::Display for Part {
@@ -38,6 +44,9 @@ impl fmt::Display for Part {
             Part::Edge(id) => write!(f, "edge `{id}`"),
             Part::Bind(name) => write!(f, "bind `{name}`"),
             Part::Board => f.write_str("board"),
+            Part::Signal(name) => write!(f, "signal `{name}`"),
+            Part::View(name) => write!(f, "view `{name}`"),
+            Part::File(name) => write!(f, "file `{name}`"),
         }
     }
 }

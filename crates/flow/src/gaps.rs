@@ -20,6 +20,8 @@ pub(crate) struct Gaps {
     pub(crate) edges: BTreeSet<String>,
     /// Whether there are edges with an unknown source or target.
     pub(crate) has_lost_edges: bool,
+    /// Whether there are signals with something that could not be read.
+    pub(crate) has_lost_signals: bool,
     /// Roles whose output schema is unknown.
     pub(crate) roles: BTreeSet<String>,
     /// Children that could not be read.
@@ -33,9 +35,9 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
-    /// Whether everything of the graph could be read: its nodes, and its edges with what they set.
+    /// Whether everything of the graph could be read: its nodes, its edges and signals, with what they set.
     pub(crate) fn is_graph_whole(&self) -> bool {
-        self.nodes.is_empty() && self.edges.is_empty() && !self.has_lost_edges
+        self.nodes.is_empty() && self.edges.is_empty() && !self.has_lost_edges && !self.has_lost_signals
     }
 
     /// Whether it is not known what a node returns.

@@ -14,8 +14,10 @@ use std::ops::Deref;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::patch::{Patch, PlaceFault, apply};
+use crate::shown::Remembered;
 use crate::step::Look;
 use crate::trial::{Given, Trial};
+use crate::variables::Variables;
 use crate::workflow::Workflow;
 
 /// A state with what expressions see beside it.
@@ -43,6 +45,10 @@ pub struct Occasion {
     pub output: Value,
     /// What a person says with the step, in place of what was said last.
     pub feedback: Option<Value>,
+    /// Facts about the run, and what comes with the step.
+    pub variables: Variables,
+    /// The views that were evaluated before and still hold; afterwards also those that were evaluated now.
+    pub views: Remembered,
     /// The time, in milliseconds since 1970 began in UTC; it stands still within a trial.
     pub now_millis: i64,
 }
@@ -56,7 +62,7 @@ pub struct Reading<'a> {
 impl Sheet {
     /// Makes a sheet of a state, an input, and what a person said last or null.
     pub fn new(state: Value, input: Value, feedback: Value) -> Self {
-        Sheet(RwLock::new(Root { state, given: Given { input, output: Value::Null, feedback } }))
+        Sheet(RwLock::new(Root { state, given: Given { input, feedback, ..Given::default() } }))
     }
 
     /// Returns the state, the input, and what a person said last.
@@ -88,7 +94,11 @@ impl Sheet {
         if let Some(said) = &mut occasion.feedback {
             std::mem::swap(said, &mut given.feedback);
         }
+        std::mem::swap(&mut occasion.variables, &mut given.variables);
+        std::mem::swap(&mut occasion.views, &mut given.views);
         let tried = attempt(Trial::begin(state, given, occasion.now_millis));
+        std::mem::swap(&mut occasion.variables, &mut given.variables);
+        std::mem::swap(&mut occasion.views, &mut given.views);
         occasion.output = std::mem::take(&mut given.output);
         if let Some(said) = &mut occasion.feedback {
             std::mem::swap(said, &mut given.feedback);
@@ -97,8 +107,15 @@ impl Sheet {
     }
 
     /// Evaluates expressions between two steps, when there is no output.
-    pub fn look<T>(&self, workflow: &Workflow, now_millis: i64, evaluate: impl FnOnce(&Look<'_>) -> T) -> T {
-        let mut occasion = Occasion { now_millis, ..Occasion::default() };
+    pub fn look<T>(
+        &self,
+        workflow: &Workflow,
+        variables: &Variables,
+        now_millis: i64,
+        evaluate: impl FnOnce(&Look<'_>) -> T,
+    ) -> T {
+        let variables = variables.clone();
+        let mut occasion = Occasion { variables, now_millis, ..Occasion::default() };
         self.try_out(&mut occasion, |trial| evaluate(&trial.look(workflow)))
     }
 
@@ -195,8 +212,11 @@ mod tests {
     #[test]
     fn what_is_tried_sees_everything_and_leaves_no_trace() {
         let (sheet, before) = (sheet(), sheet());
-        let mut occasion =
-            Occasion { output: json!({ "passed": true }), feedback: Some(json!("no")), now_millis: 0 };
+        let mut occasion = Occasion {
+            output: json!({ "passed": true }),
+            feedback: Some(json!("no")),
+            ..Occasion::default()
+        };
         let set = sheet.try_out(&mut occasion, |mut trial| {
             trial.apply(vec![patch("b", json!(7)), patch("c", json!(8))]).unwrap();
             trial.end()

@@ -4,13 +4,17 @@
 //! would grow with the state. Dropping the trial restores everything: a decision changes nothing. The owner of the
 //! state applies what was decided ([`apply`](crate::apply)).
 
+use std::cell::{Cell, RefCell};
+
 use regatta_expr::Limits;
 use serde_json::Value;
 
 use crate::expression::RESERVED;
 use crate::patch::{Assigned, Patch, PlaceFault, set, unset};
 use crate::schema::{Changed, SchemaFault, StateSchema};
-use crate::step::Look;
+use crate::shown::Remembered;
+use crate::step::{Look, Said};
+use crate::variables::Variables;
 use crate::workflow::Workflow;
 
 /// What expressions can read besides the state.
@@ -22,6 +26,10 @@ pub struct Given {
     pub output: Value,
     /// What a person said last, or null.
     pub feedback: Value,
+    /// Facts about the run, and what comes with the occasion.
+    pub variables: Variables,
+    /// The views that were evaluated and still hold.
+    pub views: Remembered,
 }
 
 /// A state on trial.
@@ -36,6 +44,12 @@ pub struct Trial<'a> {
     passed: Option<Value>,
     /// How many of the changes were found to fit the schema.
     judged: usize,
+    /// The messages since they were last taken.
+    said: Vec<Said>,
+    /// Whether an expression read a fact.
+    read_fact: Cell<bool>,
+    /// The views that were evaluated since the last change.
+    views: RefCell<Remembered>,
     limits: Limits,
 }
 
@@ -49,6 +63,7 @@ struct Change {
 impl<'a> Trial<'a> {
     /// Begins a trial at a time in milliseconds since the Unix epoch, which stays fixed within it.
     pub fn begin(state: &'a mut Value, given: &'a mut Given, now_millis: i64) -> Trial<'a> {
+        let views = RefCell::new(std::mem::take(&mut given.views));
         let mut trial = Trial {
             state,
             given,
@@ -56,6 +71,9 @@ impl<'a> Trial<'a> {
             changes: Vec::new(),
             passed: None,
             judged: 0,
+            said: Vec::new(),
+            read_fact: Cell::new(false),
+            views,
             limits: Limits::at(now_millis),
         };
         trial.lend();
@@ -64,7 +82,7 @@ impl<'a> Trial<'a> {
 
     /// Returns what the functions of a step look at.
     pub fn look<'t>(&'t self, workflow: &'t Workflow) -> Look<'t> {
-        Look::new(workflow, self.state, &self.limits)
+        Look::new(workflow, self.state, &self.given.variables, &self.limits, (&self.read_fact, &self.views))
     }
 
     /// Evaluates expressions as they are evaluated after the step, when there is no output.
@@ -77,10 +95,46 @@ impl<'a> Trial<'a> {
         found
     }
 
+    /// Evaluates expressions with a field of the output in the place of all of it.
+    pub(crate) fn look_at_part<T>(
+        &mut self,
+        workflow: &Workflow,
+        name: &str,
+        evaluate: impl FnOnce(&Look<'_>) -> T,
+    ) -> T {
+        let whole = self.state.get_mut("output").map(|output| {
+            let part = output.get_mut(name).map(std::mem::take).unwrap_or_default();
+            std::mem::replace(output, part)
+        });
+        let found = evaluate(&self.look(workflow));
+        if let (Some(mut whole), Some(output)) = (whole, self.state.get_mut("output")) {
+            let part = std::mem::take(output);
+            if let Some(place) = whole.get_mut(name) {
+                *place = part;
+            }
+            *output = whole;
+        }
+        found
+    }
+
     /// Comes to a node that performs nothing: from here on there is no output.
     pub fn pass_on(&mut self) {
         let output = self.state.get_mut("output").map(std::mem::take).unwrap_or_default();
         self.passed.get_or_insert(output);
+    }
+
+    /// Whether an expression has read a fact about the run so far.
+    pub fn has_read_fact(&self) -> bool {
+        self.read_fact.get()
+    }
+
+    pub(crate) fn note_said(&mut self, said: impl Iterator<Item = Said>) {
+        self.said.extend(said);
+    }
+
+    /// Takes the messages that were evaluated since the last call.
+    pub fn take_said(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.said)
     }
 
     /// Returns how many patches are applied.
@@ -91,6 +145,9 @@ impl<'a> Trial<'a> {
     /// Applies patches until the end of the trial.
     pub fn apply(&mut self, patches: Vec<Patch>) -> Result<(), PlaceFault> {
         self.changes.reserve(patches.len());
+        if !patches.is_empty() {
+            self.views.get_mut().0.clear();
+        }
         for mut patch in patches {
             let value = match &mut patch.assigned {
                 Assigned::Value(value) => std::mem::take(value),
@@ -128,6 +185,9 @@ impl<'a> Trial<'a> {
 
     /// Ends the trial and returns what was applied.
     pub fn end(mut self) -> Vec<Patch> {
+        if !self.changes.is_empty() {
+            self.views.get_mut().0.clear();
+        }
         self.undo()
     }
 
@@ -146,7 +206,7 @@ impl<'a> Trial<'a> {
 
     fn lend(&mut self) {
         let Value::Object(fields) = &mut *self.state else { return };
-        let Given { input, output, feedback } = &mut *self.given;
+        let Given { input, output, feedback, .. } = &mut *self.given;
         for ((name, value), hidden) in RESERVED.iter().zip([input, output, feedback]).zip(&mut self.hidden) {
             *hidden = fields.insert((*name).to_owned(), std::mem::take(value));
         }
@@ -154,7 +214,7 @@ impl<'a> Trial<'a> {
 
     fn take_back(&mut self) {
         let Value::Object(fields) = &mut *self.state else { return };
-        let Given { input, output, feedback } = &mut *self.given;
+        let Given { input, output, feedback, .. } = &mut *self.given;
         for ((name, value), hidden) in
             RESERVED.iter().zip([input, output, feedback]).zip(&mut self.hidden).rev()
         {
@@ -169,8 +229,13 @@ impl<'a> Trial<'a> {
 
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
+        // What was evaluated over changes that are undone holds no longer.
+        if !self.changes.is_empty() {
+            self.views.get_mut().0.clear();
+        }
         self.undo();
         self.take_back();
+        self.given.views = std::mem::take(self.views.get_mut());
         if let Some(output) = self.passed.take() {
             self.given.output = output;
         }

@@ -3,19 +3,23 @@
 //! Values of these types have no syntax errors ([`Workflow::load`]). Whether names refer to anything and the graph
 //! makes sense is for the check. A run changes nothing here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::check::step_expressions;
 use crate::expression::Expression;
 use crate::fault::{Fault, Position};
 use crate::folder::Folder;
 use crate::gaps::Gaps;
 use crate::name::{EdgeId, NodeName};
+use crate::outcome::OutcomeKind;
 use crate::place::Place;
 use crate::role::Role;
 use crate::schema::{Schema, SchemaFault, StateSchema};
+use crate::shown::{StateFile, View};
+use crate::variables::FactName;
 
 /// The level of a workflow that has none.
 pub const ONLY_LEVEL: u32 = 1;
@@ -33,10 +37,18 @@ pub struct Workflow {
     pub bind: Vec<Bind>,
     /// Which items are tasks.
     pub board: Option<Board>,
+    /// Where its files are, below `.regatta` unless the config says otherwise; those of children too.
+    pub files_folder: Option<Named>,
+    /// Derived values, in the order of the file; expressions see them as variables.
+    pub views: Vec<View>,
+    /// The files that a run keeps, in the order of the file.
+    pub files: Vec<StateFile>,
     /// The nodes in the order of the file.
     pub nodes: Vec<Node>,
     /// The edges in the order of the file.
     pub edges: Vec<Edge>,
+    /// What can be told to a run, in the order of the file.
+    pub signals: Vec<Signal>,
     /// The levels by number. A workflow without any has [`ONLY_LEVEL`].
     pub levels: BTreeMap<u32, Level>,
     /// The schema of the state.
@@ -47,6 +59,8 @@ pub struct Workflow {
     pub roles: BTreeMap<String, Role>,
     /// The workflows of `children/`, by name.
     pub children: BTreeMap<String, Workflow>,
+    /// The facts that its steps read; views and files that no step names read more.
+    pub facts: BTreeSet<FactName>,
     /// What was found while loading and does not keep it from running; for the whole folder, with the outermost.
     pub warnings: Vec<Fault>,
     /// What could not be read; nothing, unless it is only being checked.
@@ -68,6 +82,25 @@ impl Workflow {
         self.edges.iter().find(|edge| edge.id.as_str() == id)
     }
 
+    /// Returns the signal of that name.
+    pub fn find_signal(&self, name: &str) -> Option<&Signal> {
+        self.signals.iter().find(|signal| signal.name == name)
+    }
+
+    /// Whether a node of the workflow has the role.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.nodes.iter().any(|node| node.kind.role().is_some_and(|own| own.name == role))
+    }
+
+    /// Lists every message that it may send, but for those of its children.
+    pub fn sends(&self) -> impl Iterator<Item = &Send> {
+        let of_edges = self.edges.iter().flat_map(|edge| {
+            let routes = edge.exhausted.iter().chain(&edge.rejected);
+            edge.send.iter().chain(routes.flat_map(|route| &route.send))
+        });
+        of_edges.chain(self.signals.iter().flat_map(|signal| &signal.send))
+    }
+
     /// Fills the defaults of its schema into an input, and says what does not fit.
     pub fn fit_input(&self, input: &mut Value) -> Result<(), Vec<SchemaFault>> {
         let Some(schema) = &self.input else { return Ok(()) };
@@ -86,15 +119,52 @@ impl Workflow {
         self.levels.get(&level).and_then(|level| level.start.as_ref()).unwrap_or(&self.start)
     }
 
-    /// Returns the edges that leave a node at a level, in the order in which they are tried.
+    /// Returns the edges that leave a node at a level with a result, in the order in which they are tried.
     pub fn edges_from<'w>(&'w self, node: &str, level: u32) -> impl Iterator<Item = &'w Edge> {
-        self.edges.iter().filter(move |edge| edge.leaves(node) && edge.is_at(level))
+        self.edges_on(node, level, None)
+    }
+
+    /// Returns the edges that leave a node at a level with an outcome, or with a result.
+    pub fn edges_on<'w>(
+        &'w self,
+        node: &str,
+        level: u32,
+        on: Option<OutcomeKind>,
+    ) -> impl Iterator<Item = &'w Edge> {
+        self.edges.iter().filter(move |edge| edge.outcome() == on && edge.leaves(node) && edge.is_at(level))
+    }
+
+    /// Returns the `parallel` node that a node is a member of.
+    pub fn find_group(&self, member: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.kind.members().iter().any(|one| one.name.as_str() == member))
+    }
+
+    /// Whether it has no board and works on tasks all the same: those of the run above.
+    pub fn shares_tasks(&self) -> bool {
+        self.board.is_none() && (self.names_tasks() || self.children.values().any(Workflow::shares_tasks))
+    }
+
+    fn names_tasks(&self) -> bool {
+        let by_edge = |edge: &Edge| {
+            let routes = edge.exhausted.iter().chain(&edge.rejected);
+            let by_route = |route: &Route| route.fail.is_some() || route.drop.is_some();
+            edge.submit.is_some()
+                || edge.fail.is_some()
+                || edge.drop.is_some()
+                || routes.clone().any(by_route)
+        };
+        self.nodes.iter().any(|node| node.kind.task().is_some()) || self.edges.iter().any(by_edge)
     }
 
     /// Whether assignments to a field of the state are kept up at a level.
     pub fn keeps(&self, level: u32, field: &str) -> bool {
         let fields = self.levels.get(&level).and_then(|level| level.fields.as_ref());
         fields.is_none_or(|fields| fields.iter().any(|kept| kept.name == field))
+    }
+
+    /// Finds the facts that the expressions of steps read. Nothing else is gathered for a step.
+    pub(crate) fn find_facts(&self) -> BTreeSet<FactName> {
+        self.facts_of(step_expressions(self).into_iter().map(|usage| usage.expression))
     }
 
     /// Returns the digest of the files, of which the children's are a part.
@@ -149,6 +219,10 @@ pub struct Board {
     pub priority: Option<Expression>,
     /// The keys of the items it depends on.
     pub depends: Option<Expression>,
+    /// The name of its branch.
+    pub branch: Option<Expression>,
+    /// The commit or branch that its work starts from.
+    pub base: Option<Expression>,
     /// Where the board begins.
     pub at: Position,
 }
@@ -211,6 +285,11 @@ pub enum NodeKind {
         /// The key of the task in whose worktree they run.
         task: Option<Expression>,
     },
+    /// Several agent and check nodes at the same time.
+    Parallel {
+        /// The nodes, in the order in which their `set`s are made.
+        nodes: Vec<Target>,
+    },
     /// Nothing: it only sets.
     Pass,
     /// The end of the run.
@@ -232,6 +311,7 @@ impl NodeKind {
             NodeKind::Map { .. } => "map",
             NodeKind::Approval { .. } => "approval",
             NodeKind::Check { .. } => "check",
+            NodeKind::Parallel { .. } => "parallel",
             NodeKind::Pass => "pass",
             NodeKind::End { .. } => "end",
         }
@@ -239,12 +319,30 @@ impl NodeKind {
 }
 
 impl NodeKind {
+    /// Returns the role of an agent node.
+    pub fn role(&self) -> Option<&Named> {
+        if let NodeKind::Agent { role, .. } = self { Some(role) } else { None }
+    }
+
     /// Returns the name of the prompt and the output schema of an agent node.
     pub fn prompt_name(&self) -> Option<&Named> {
         match self {
             NodeKind::Agent { role, prompt, .. } => Some(prompt.as_ref().unwrap_or(role)),
             _ => None,
         }
+    }
+
+    /// Returns the key of the task that a node works on.
+    pub fn task(&self) -> Option<&Expression> {
+        match self {
+            NodeKind::Agent { task, .. } | NodeKind::Check { task, .. } => task.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the nodes that a `parallel` node performs.
+    pub fn members(&self) -> &[Target] {
+        if let NodeKind::Parallel { nodes } = self { nodes } else { &[] }
     }
 }
 
@@ -277,6 +375,8 @@ pub struct Edge {
     pub from: Vec<Target>,
     /// The node it leads to.
     pub to: Target,
+    /// What it is for, if not a result.
+    pub on: Option<On>,
     /// When it holds; absent: always.
     pub when: Option<Expression>,
     /// How often it may be taken in a scope; absent: without a cap.
@@ -289,10 +389,14 @@ pub struct Edge {
     pub rejected: Option<Route>,
     /// What it changes in the state.
     pub set: Vec<Assignment>,
+    /// The messages that it sends, when it is followed.
+    pub send: Vec<Send>,
     /// The key of the task that is put up for approval.
     pub submit: Option<Expression>,
     /// The key of the task that is left to a person with its error.
     pub fail: Option<Expression>,
+    /// The key of the task that is cancelled.
+    pub drop: Option<Expression>,
     /// Edges below that it is meant to win against.
     pub overrides: Vec<(EdgeId, Position)>,
     /// The levels it is part of; absent: all.
@@ -301,7 +405,21 @@ pub struct Edge {
     pub at: Position,
 }
 
+/// The outcome that an edge is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct On {
+    /// The outcome.
+    pub outcome: OutcomeKind,
+    /// Where it stands.
+    pub at: Position,
+}
+
 impl Edge {
+    /// Returns the outcome that it is for; nothing if it is for a result.
+    pub fn outcome(&self) -> Option<OutcomeKind> {
+        self.on.as_ref().map(|on| on.outcome)
+    }
+
     /// Whether the edge leaves a node.
     pub fn leaves(&self, node: &str) -> bool {
         self.from.iter().any(|from| from.name.as_str() == node)
@@ -328,9 +446,57 @@ pub struct Route {
     pub when: Option<Expression>,
     /// What it changes in the state.
     pub set: Vec<Assignment>,
+    /// The messages that it sends.
+    pub send: Vec<Send>,
     /// The key of the task that is left to a person with its error.
     pub fail: Option<Expression>,
+    /// The key of the task that is cancelled.
+    pub drop: Option<Expression>,
     /// Where it begins.
+    pub at: Position,
+}
+
+/// A message to a role, of the run or of the nearest run above that has it.
+#[derive(Debug, Clone)]
+pub struct Send {
+    /// The role.
+    pub to: Named,
+    /// What it is, in a word that its reader knows.
+    pub kind: Named,
+    /// The role that it is from; absent: that of the node.
+    pub from: Option<Named>,
+    /// What it is about, in a line.
+    pub subject: Option<Expression>,
+    /// What it says.
+    pub body: Option<Expression>,
+    /// What it says to a program, an object.
+    pub data: Option<Expression>,
+    /// When it is sent; absent: always.
+    pub when: Option<Expression>,
+    /// Where it begins.
+    pub at: Position,
+}
+
+/// What a person, a program or an agent can tell a run.
+#[derive(Debug, Clone)]
+pub struct Signal {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in a line for people; may be empty.
+    pub title: String,
+    /// What comes with it.
+    pub input: Arc<Schema>,
+    /// When it is accepted; absent: always.
+    pub when: Option<Expression>,
+    /// What it changes in the state.
+    pub set: Vec<Assignment>,
+    /// The messages that it sends.
+    pub send: Vec<Send>,
+    /// Where a run that has ended continues; absent: it does not.
+    pub to: Option<Target>,
+    /// The roles whose agents may send it.
+    pub roles: Vec<Named>,
+    /// Where its name stands.
     pub at: Position,
 }
 

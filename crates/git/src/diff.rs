@@ -177,6 +177,31 @@ impl Repository {
         parse_files(&listed.stdout).map_err(|record| listed.unexpected(record))
     }
 
+    /// Returns the paths that differ between two commits, in git's order, at most so many; bytes that are no UTF-8 are
+    /// shown as replacement characters.
+    pub async fn changed_paths(
+        &self,
+        base: &CommitId,
+        head: &CommitId,
+        count_max: usize,
+    ) -> Result<Vec<String>, Error> {
+        let mut output = Vec::new();
+        let mut count = 0;
+        let listing = self.diff_tree().args(["-z", "--name-only"]).args([base.as_str(), head.as_str()]);
+        let listed = listing
+            .stream(|chunk| {
+                output.extend_from_slice(chunk);
+                count += chunk.iter().filter(|byte| **byte == 0).count();
+                if count < count_max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+            .await?;
+        if count < count_max && listed.code != Some(0) {
+            return Err(listed.into_error());
+        }
+        let paths = split(&output).take(count.min(count_max));
+        Ok(paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    }
+
     /// Returns the patch from one commit to another, cut at a number of bytes.
     pub async fn patch(&self, base: &CommitId, head: &CommitId, bytes_max: usize) -> Result<Patch, Error> {
         collect(self.patch_of(base, head), bytes_max).await

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::change::CommitParts;
 use crate::checkout::{MoveStep, Moved, Obstacle};
+use crate::command::Finished;
 use crate::error::Error;
 use crate::name::{BranchName, CommitId};
 use crate::repository::Repository;
@@ -196,29 +197,8 @@ impl Repository {
         ours: &CommitId,
         theirs: &CommitId,
     ) -> Result<Result<String, Vec<String>>, Error> {
-        let words = [
-            "merge-tree",
-            "--write-tree",
-            "-z",
-            "--name-only",
-            "--no-messages",
-            ours.as_str(),
-            theirs.as_str(),
-        ];
         let git = self.git_at_root().overriding(&self.overrides(self.git()).await?);
-        let finished = git.args(words).holding(serial)?.run().await?;
-        let mut fields: Vec<String> =
-            split(&finished.stdout).map(|field| String::from_utf8_lossy(field).into_owned()).collect();
-        match (finished.code, fields.is_empty()) {
-            (Some(0), false) => Ok(Ok(fields.swap_remove(0).trim_end().to_owned())),
-            (Some(1), false) => {
-                fields.remove(0);
-                fields.sort();
-                fields.dedup();
-                Ok(Err(fields))
-            }
-            _ => Err(finished.into_error()),
-        }
+        read_merge_tree(git.args(merge_tree_words(ours, theirs)).holding(serial)?.run().await?)
     }
 
     async fn find_merged(&self, request: &MergeRequest, tip: &CommitId) -> Result<MergeOutcome, Error> {
@@ -239,5 +219,27 @@ impl Repository {
             (second == head.as_str()).then(|| CommitId::parse(commit))
         };
         Ok(text.lines().rev().find_map(read).transpose()?)
+    }
+}
+
+/// Returns the arguments of a call that writes the merged tree of two commits.
+pub(crate) fn merge_tree_words<'a>(ours: &'a CommitId, theirs: &'a CommitId) -> [&'a str; 7] {
+    let (ours, theirs) = (ours.as_str(), theirs.as_str());
+    ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs]
+}
+
+/// Reads the merged tree, or the files in conflict.
+pub(crate) fn read_merge_tree(finished: Finished) -> Result<Result<String, Vec<String>>, Error> {
+    let mut fields: Vec<String> =
+        split(&finished.stdout).map(|field| String::from_utf8_lossy(field).into_owned()).collect();
+    match (finished.code, fields.is_empty()) {
+        (Some(0), false) => Ok(Ok(fields.swap_remove(0).trim_end().to_owned())),
+        (Some(1), false) => {
+            fields.remove(0);
+            fields.sort();
+            fields.dedup();
+            Ok(Err(fields))
+        }
+        _ => Err(finished.into_error()),
     }
 }

@@ -14,6 +14,8 @@ const PREFIX_DIGITS_MIN: usize = 4;
 const PREFIX_DIGITS_MAX: usize = 64;
 /// What is listed of an ambiguous abbreviation.
 const CANDIDATES_MAX: usize = 10;
+/// So many names fit the arguments of one call however long they are.
+const BRANCHES_AT_ONCE: usize = 200;
 
 /// Where refs are that nothing but a decision moves.
 const KEPT: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/regatta/"];
@@ -41,6 +43,27 @@ impl Repository {
     /// Returns the head of a branch, or nothing when there is no such branch.
     pub async fn find_branch(&self, branch: &BranchName) -> Result<Option<CommitId>, Error> {
         self.find_commit(&branch.to_ref()).await
+    }
+
+    /// Returns the heads of branches, of those that are there, with one call of git.
+    pub async fn find_branches(
+        &self,
+        branches: &[BranchName],
+    ) -> Result<BTreeMap<BranchName, CommitId>, Error> {
+        let mut found = BTreeMap::new();
+        for some in branches.chunks(BRANCHES_AT_ONCE) {
+            let git = self.git().args(["for-each-ref", "--format=%(objectname) %(refname)"]);
+            let listed =
+                git.args(some.iter().map(|branch| branch.to_ref().as_str().to_owned())).success().await?;
+            let heads = read_refs(&listed)?;
+            // A branch `a` is also found below a folder `a/`; only those that were asked for count.
+            found.extend(some.iter().filter_map(|branch| {
+                let full = branch.to_ref();
+                let head = heads.iter().find(|(name, _)| name == full.as_str())?.1.clone();
+                Some((branch.clone(), head))
+            }));
+        }
+        Ok(found)
     }
 
     /// Returns the commit whose id begins with the given hex digits; never takes them for a branch name.
@@ -149,14 +172,8 @@ impl Repository {
 
     /// Lists refs by the leading part of their name, which ends with a slash, in the order of their names.
     pub(crate) async fn list_refs(&self, folder: &str) -> Result<Vec<(String, CommitId)>, Error> {
-        let finished =
-            self.git().args(["for-each-ref", "--format=%(objectname) %(refname)", folder]).success().await?;
-        let text = String::from_utf8_lossy(&finished.stdout);
-        let read = |line: &str| {
-            let (id, name) = line.split_once(' ').ok_or_else(|| finished.unexpected(line.as_bytes()))?;
-            Ok((name.to_owned(), CommitId::parse(id)?))
-        };
-        text.lines().map(read).collect()
+        let git = self.git().args(["for-each-ref", "--format=%(objectname) %(refname)", folder]);
+        read_refs(&git.success().await?)
     }
 
     /// Moves a ref from one value to another, or makes it when it should not be there yet; fails when it differs.
@@ -192,6 +209,16 @@ impl Repository {
             _ => Err(finished.into_error()),
         }
     }
+}
+
+/// Reads a list of refs with their values.
+fn read_refs(listed: &Finished) -> Result<Vec<(String, CommitId)>, Error> {
+    let text = String::from_utf8_lossy(&listed.stdout);
+    let read = |line: &str| {
+        let (id, name) = line.split_once(' ').ok_or_else(|| listed.unexpected(line.as_bytes()))?;
+        Ok((name.to_owned(), CommitId::parse(id)?))
+    };
+    text.lines().map(read).collect()
 }
 
 /// Reads an output that is one commit id and a newline.

@@ -231,6 +231,24 @@ impl Argument for SendMessage {
     }
 }
 
+/// Sends a signal to the run.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SendSignal {
+    /// The name of the signal, which your prompt says that you may send.
+    #[schemars(length(min = 1, max = NAME_CHARACTERS_MAX))]
+    pub signal: String,
+    /// What comes with it, as the signal asks for it.
+    #[serde(default)]
+    pub input: Map<String, Value>,
+}
+
+impl Argument for SendSignal {
+    fn check(&self, faults: &mut Faults) {
+        faults.length("signal", &self.signal, 1, NAME_CHARACTERS_MAX);
+    }
+}
+
 /// Reads messages.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -1,7 +1,6 @@
 //! Any list of tools as an MCP service: what the tools are and do is up to whoever has the list.
 //!
-//! Where [`Tools`](crate::Tools) are the verbs of one session, with types of their own, a catalogue passes arguments and
-//! answers on as JSON; the caller checks them.
+//! It passes arguments and answers on as JSON; the list checks them.
 
 use crate::fault::Fault;
 use rmcp::ServerHandler;
@@ -76,7 +75,7 @@ impl<C: Catalogue> ServerHandler for Offered<C> {
 }
 
 /// Says who we are.
-pub(crate) fn info(instructions: &str) -> ServerConfig {
+fn info(instructions: &str) -> ServerConfig {
     let implementation = Implementation::new("regatta", env!("CARGO_PKG_VERSION")).with_title("Regatta");
     ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
         .with_server_info(implementation)
@@ -84,7 +83,7 @@ pub(crate) fn info(instructions: &str) -> ServerConfig {
 }
 
 /// Returns the result of a call: what was refused is a result too, so that the agent reads it.
-pub(crate) fn result_of(answered: Result<Value, Fault>) -> CallToolResponse {
+fn result_of(answered: Result<Value, Fault>) -> CallToolResponse {
     match answered {
         Ok(answer) => CallToolResult::structured(answer),
         Err(fault) => CallToolResult::structured_error(fault.to_json()),

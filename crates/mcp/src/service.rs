@@ -3,21 +3,12 @@
 //! What a tools says no to is the result of the call, marked as an error, so that the agent reads it. Protocol errors are
 //! left to what is none of ours: a method that MCP does not have.
 
-use crate::argument::{
-    AppendProgress, Argument, Faults, Nothing, OfTask, ReadEpic, ReadInputs, ReadMessages, ReadPrd,
-    SendMessage, SubmitResult, TickCriterion, WriteChainOutput,
-};
-use crate::catalogue::{info, result_of};
+use crate::argument::{Argument, Faults, Nothing, OfTask};
+use crate::catalogue::{Catalogue, Offered};
 use crate::fault::{Fault, FieldFault};
 use crate::tool;
-use crate::tools::{Refused, Tools};
-use rmcp::ServerHandler;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, JsonObject, ListToolsResult, PaginatedRequestParams,
-    ServerConfig, Tool,
-};
-use rmcp::service::{RequestContext, RoleServer};
-use serde::Serialize;
+use crate::tools::{Call, Refused, Tools};
+use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -29,83 +20,16 @@ pub const INSTRUCTIONS: &str = "These tools serve one session of one piece of wo
     check_signals between two pieces of work; log progress before you end. You cannot approve, merge, assign or \
     configure anything, and only your own task can be changed.";
 
-/// The verbs of one session as an MCP service; cloning it costs nothing.
+/// The verbs of one session as a list of tools.
 #[derive(Debug)]
 pub struct Service<D> {
     tools: Arc<D>,
 }
 
-impl<D> Clone for Service<D> {
-    fn clone(&self) -> Self {
-        Service { tools: Arc::clone(&self.tools) }
-    }
-}
-
 impl<D: Tools> Service<D> {
-    /// Puts a tools into service.
-    pub fn new(tools: Arc<D>) -> Self {
-        Service { tools }
-    }
-
-    async fn dispatch(&self, name: &str, arguments: JsonObject) -> Result<Value, Fault> {
-        let Some(tool) = tool::NAMES.iter().copied().find(|known| *known == name) else {
-            return Err(self.tools.refuse(Refused::Tool { name: name.to_owned() }).await);
-        };
-        self.check_task(tool, &arguments).await?;
-        let tools = &*self.tools;
-        match tool {
-            "read_task" => {
-                self.parse::<OfTask>(tool, arguments).await?;
-                tools.read_task().await.map(render)
-            }
-            "read_inputs" => {
-                let which: ReadInputs = self.parse(tool, arguments).await?;
-                match which.from {
-                    Some(from) => tools.read_output(from).await,
-                    None => tools.read_inputs().await.map(render),
-                }
-            }
-            "read_prd" => {
-                let which: ReadPrd = self.parse(tool, arguments).await?;
-                tools.read_prd(which.slug).await
-            }
-            "read_epic" => {
-                let which: ReadEpic = self.parse(tool, arguments).await?;
-                tools.read_epic(which.epic_id).await
-            }
-            "read_archive" => {
-                self.parse::<OfTask>(tool, arguments).await?;
-                tools.read_archive().await
-            }
-            "tick_criterion" => {
-                let tick: TickCriterion = self.parse(tool, arguments).await?;
-                tools.tick_criterion(tick).await.map(render)
-            }
-            "append_progress" => {
-                let entry: AppendProgress = self.parse(tool, arguments).await?;
-                tools.append_progress(entry).await.map(render)
-            }
-            "write_chain_output" => {
-                let output: WriteChainOutput = self.parse(tool, arguments).await?;
-                tools.write_chain_output(output.text).await.map(render)
-            }
-            "send_message" => {
-                let message: SendMessage = self.parse(tool, arguments).await?;
-                tools.send_message(message).await.map(render)
-            }
-            "read_messages" => {
-                let which: ReadMessages = self.parse(tool, arguments).await?;
-                tools.read_messages(which).await.map(render)
-            }
-            "check_signals" => {
-                self.parse::<Nothing>(tool, arguments).await?;
-                tools.check_signals().await.map(render)
-            }
-            _ => {
-                let submitted: SubmitResult = self.parse(tool, arguments).await?;
-                tools.submit_result(submitted.result).await.map(render)
-            }
-        }
+    /// Puts the tools of a session into service.
+    pub fn new(tools: Arc<D>) -> Offered<Self> {
+        Offered::new(Arc::new(Service { tools }))
     }
 
     /// Refuses arguments that name a task which is not the session's, however they name it.
@@ -144,33 +68,35 @@ fn check<A: Argument>(parsed: A) -> Result<A, Vec<FieldFault>> {
     if faults.0.is_empty() { Ok(parsed) } else { Err(faults.0) }
 }
 
-fn render<T: Serialize>(answer: T) -> Value {
-    serde_json::to_value(answer).expect("an answer is plain data")
-}
-
-impl<D: Tools> ServerHandler for Service<D> {
-    fn get_info(&self) -> ServerConfig {
-        info(INSTRUCTIONS)
+impl<D: Tools> Catalogue for Service<D> {
+    fn instructions(&self) -> &str {
+        INSTRUCTIONS
     }
 
-    async fn list_tools(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tool::list_tools()))
+    fn list(&self) -> Vec<Tool> {
+        tool::list_tools()
     }
 
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        tool::list_tools().into_iter().find(|tool| tool.name == name)
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let answered = self.dispatch(&request.name, request.arguments.unwrap_or_default()).await;
-        Ok(result_of(answered))
+    async fn call(&self, name: &str, arguments: JsonObject) -> Result<Value, Fault> {
+        let Some(tool) = tool::NAMES.iter().copied().find(|known| *known == name) else {
+            return Err(self.tools.refuse(Refused::Tool { name: name.to_owned() }).await);
+        };
+        self.check_task(tool, &arguments).await?;
+        let call = match tool {
+            "read_task" => self.parse::<OfTask>(tool, arguments).await.map(|_| Call::ReadTask)?,
+            "read_inputs" => Call::ReadInputs(self.parse(tool, arguments).await?),
+            "read_prd" => Call::ReadPrd(self.parse(tool, arguments).await?),
+            "read_epic" => Call::ReadEpic(self.parse(tool, arguments).await?),
+            "read_archive" => self.parse::<OfTask>(tool, arguments).await.map(|_| Call::ReadArchive)?,
+            "tick_criterion" => Call::TickCriterion(self.parse(tool, arguments).await?),
+            "append_progress" => Call::AppendProgress(self.parse(tool, arguments).await?),
+            "write_chain_output" => Call::WriteChainOutput(self.parse(tool, arguments).await?),
+            "send_message" => Call::SendMessage(self.parse(tool, arguments).await?),
+            "send_signal" => Call::SendSignal(self.parse(tool, arguments).await?),
+            "read_messages" => Call::ReadMessages(self.parse(tool, arguments).await?),
+            "check_signals" => self.parse::<Nothing>(tool, arguments).await.map(|_| Call::CheckSignals)?,
+            _ => Call::SubmitResult(self.parse(tool, arguments).await?),
+        };
+        self.tools.call(call).await
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::argument::{
     AppendProgress, Argument, Nothing, OfTask, ReadEpic, ReadInputs, ReadMessages, ReadPrd, SendMessage,
-    SubmitResult, TickCriterion, WriteChainOutput,
+    SendSignal, SubmitResult, TickCriterion, WriteChainOutput,
 };
 use crate::catalogue::{Touch, describe};
 use rmcp::handler::server::tool::schema_for_input;
@@ -20,6 +20,7 @@ pub const NAMES: &[&str] = &[
     "append_progress",
     "write_chain_output",
     "send_message",
+    "send_signal",
     "read_messages",
     "check_signals",
     "submit_result",
@@ -87,6 +88,13 @@ pub fn list_tools() -> Vec<Tool> {
             "Sends a message to a role, an agent, a person, or the agent of your task or of one next to it.",
             Touch::Adds,
         ),
+        tool::<SendSignal>(
+            "send_signal",
+            "Send a signal",
+            "Sends a signal to the run that your session is a step of, if its workflow lets your role send it. The step \
+             continues.",
+            Touch::Adds,
+        ),
         tool::<ReadMessages>(
             "read_messages",
             "Read messages",
@@ -97,8 +105,8 @@ pub fn list_tools() -> Vec<Tool> {
             "check_signals",
             "Check whether to continue",
             "Tells whether to continue (none), to finish at the next good point (pause, stop), or to end now \
-             (cancelled), and how much time and budget (tokens, US dollars) is left. Check between two pieces \
-             of work.",
+             (cancelled), how much time and budget (tokens, US dollars) is left, and which other work changes the same \
+             files (`collisions`). Check between two pieces of work.",
             Touch::Reads,
         ),
         tool::<SubmitResult>(

@@ -116,6 +116,7 @@ async fn every_tool_has_a_schema_and_says_what_it_touches() {
         append_progress: reads false, repeats false, fields ["did", "issues", "next", "taskId"], required ["did","next"]
         write_chain_output: reads false, repeats true, fields ["text", "taskId"], required ["text"]
         send_message: reads false, repeats false, fields ["to", "body", "kind", "subject", "data", "replyTo", "taskId"], required ["to","body"]
+        send_signal: reads false, repeats false, fields ["signal", "input"], required ["signal"]
         read_messages: reads false, repeats true, fields ["includeRead", "limit"], required null
         check_signals: reads true, repeats true, fields [], required null
         submit_result: reads false, repeats true, fields ["result"], required ["result"]
@@ -125,7 +126,7 @@ async fn every_tool_has_a_schema_and_says_what_it_touches() {
 }
 
 #[tokio::test]
-async fn each_verb_reaches_the_desk_and_is_answered() {
+async fn each_verb_reaches_the_tools_and_is_answered() {
     check(
         &[
             ("read_task", json!({})),
@@ -148,55 +149,55 @@ async fn each_verb_reaches_the_desk_and_is_answered() {
         ],
         expect![[r##"
             > read_task {}
-              tools: read_task
+              tools: ReadTask
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
             > read_inputs {"taskId":7}
-              tools: read_inputs
+              tools: ReadInputs(ReadInputs { from: None, task_id: Some(7) })
               answer: {"inputs":[{"taskId":3,"title":"The grammar","summary":"There is a grammar.","output":"There is a grammar.\n\nSee grammar.md.","isCut":false,"stale":true}]}
             > read_inputs {"from":3}
-              tools: output of 3
+              tools: ReadInputs(ReadInputs { from: Some(3), task_id: None })
               answer: {"taskId":3,"output":"There is a grammar.","summary":"There is a grammar."}
             > read_prd {}
-              tools: prd None
+              tools: ReadPrd(ReadPrd { slug: None })
               answer: {"slug":"dates","text":"# Dates\n"}
             > read_prd {"slug":"dates"}
-              tools: prd Some("dates")
+              tools: ReadPrd(ReadPrd { slug: Some("dates") })
               answer: {"slug":"dates","text":"# Dates\n"}
             > read_epic {"epicId":2}
-              tools: epic Some(2)
+              tools: ReadEpic(ReadEpic { epic_id: Some(2) })
               answer: {"id":2,"title":"Time","tasks":[]}
             > read_archive {}
-              tools: archive
+              tools: ReadArchive
               answer: {"taskId":7,"text":null}
             > append_progress {"did":"- it","issues":"- that","next":"more"}
-              tools: progress "- it" Some("- that") "more"
+              tools: AppendProgress(AppendProgress { did: "- it", issues: Some("- that"), next: "more", task_id: None })
               answer: {"entry":1}
             > tick_criterion {"criterion":1}
-              tools: tick Index(1) true
+              tools: TickCriterion(TickCriterion { criterion: Index(1), checked: true, task_id: None })
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
             > tick_criterion {"criterion":"It reads dates","checked":false}
-              tools: tick Text("It reads dates") false
+              tools: TickCriterion(TickCriterion { criterion: Text("It reads dates"), checked: false, task_id: None })
               answer: {"taskId":7,"title":"Add a parser","description":"Reads dates.","criteria":[{"index":1,"text":"It reads dates","checked":false,"verified":false,"check":"test"}],"evidence":[{"check":"test","passed":false,"commit":"0123456789","tail":"1 failed"}],"branch":"task/7","file":"task-7-state.md","session":1,"runId":null,"role":null,"progressEntries":0,"next":null,"rejectionCount":0}
             > append_progress {"did":"- read","next":"write"}
-              tools: progress "- read" None "write"
+              tools: AppendProgress(AppendProgress { did: "- read", issues: None, next: "write", task_id: None })
               answer: {"entry":1}
             > write_chain_output {"text":"There is a parser."}
-              tools: output "There is a parser."
+              tools: WriteChainOutput(WriteChainOutput { text: "There is a parser.", task_id: None })
               answer: {"summary":"There is a parser."}
             > send_message {"to":"role:qa","body":"ready","data":{"commits":["a"]}}
-              tools: send "role:qa" "ready" Some({"commits": Array [String("a")]})
+              tools: SendMessage(SendMessage { to: "role:qa", body: "ready", kind: None, subject: None, data: Some({"commits": Array [String("a")]}), reply_to: None, task_id: None })
               answer: {"messageId":12}
             > read_messages {}
-              tools: messages false 20
-              answer: {"messages":[{"messageId":11,"from":"person:somebody","to":"task:7","kind":"note","subject":null,"body":"Mind the leap years.","taskId":7,"runId":null,"item":null,"replyTo":null,"sentAt":"2026-01-01T00:00:00Z","read":false}],"more":0}
+              tools: ReadMessages(ReadMessages { include_read: false, limit: 20 })
+              answer: {"messages":[{"messageId":11,"body":"Mind the leap years."}],"more":0}
             > check_signals {}
-              tools: signals
+              tools: CheckSignals
               answer: {"signal":"pause","reason":null,"secondsLeft":60,"budgetLeft":null}
             > submit_result {"result":[1,null]}
-              tools: result [1,null]
+              tools: SubmitResult(SubmitResult { result: Array [Number(1), Null] })
               answer: {"isValid":true,"replaced":false}
             > submit_result {"result":{"bad":true}}
-              tools: result {"bad":true}
+              tools: SubmitResult(SubmitResult { result: Object {"bad": Bool(true)} })
               error: {"error":{"code":"VALIDATION_ERROR","message":"`code` is missing","hint":"continue without it","details":{}}}
         "##]],
     )

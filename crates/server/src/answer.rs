@@ -1,5 +1,6 @@
 //! What is sent back: objects, errors and pages, with the headers that every response has.
 
+use crate::body::JSON;
 use crate::route::Route;
 use crate::status::status_of;
 use bytes::Bytes;
@@ -40,19 +41,56 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 enum Content {
     Text(&'static str, String),
+    Rendered(Rendered),
+    /// Bytes of the binary that are compressed with gzip.
+    Packed(&'static str, &'static [u8]),
     Stream(&'static str, Body),
     Whole(Response<Body>),
 }
 
+/// An object as it is sent, with its tag: rendered once, for as many as ask for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Rendered {
+    media: &'static str,
+    body: Bytes,
+    tag: HeaderValue,
+}
+
+impl Rendered {
+    /// Renders an object.
+    pub(crate) fn json(value: impl Serialize) -> Self {
+        Rendered::of(JSON, to_json(&value), None)
+    }
+
+    fn of(media: &'static str, text: String, version: Option<u64>) -> Self {
+        let tag = HeaderValue::from_str(&tag_of(version, &text)).expect("a tag is plain ASCII");
+        Rendered { media, body: text.into(), tag }
+    }
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("a view is plain data")
+}
+
 impl Answer {
+    /// Answers with what was rendered for several.
+    pub(crate) fn rendered(rendered: Rendered) -> Self {
+        Answer::of(Content::Rendered(rendered))
+    }
+
     /// Answers with an object.
     pub(crate) fn json(value: impl Serialize) -> Self {
-        Answer::text("application/json", serde_json::to_string(&value).expect("a view is plain data"))
+        Answer::text(JSON, to_json(&value))
     }
 
     /// Answers with a text of this type.
     pub(crate) fn text(media: &'static str, text: impl Into<String>) -> Self {
         Answer::of(Content::Text(media, text.into()))
+    }
+
+    /// Answers with a text of this type that is compressed with gzip already.
+    pub(crate) fn packed(media: &'static str, bytes: &'static [u8]) -> Self {
+        Answer::of(Content::Packed(media, bytes)).header(header::CONTENT_ENCODING, "gzip")
     }
 
     /// Answers with what comes while the connection is open.
@@ -67,14 +105,17 @@ impl Answer {
 
     /// Returns the object, for a caller within; a text becomes one, and what comes piece by piece is not for it.
     pub(crate) fn into_value(self) -> Value {
-        match self.content {
-            Content::Text("application/json", text) => match serde_json::from_str(&text) {
-                Ok(value @ Value::Object(_)) => value,
-                Ok(items) => serde_json::json!({ "items": items }),
-                Err(_) => serde_json::json!({ "text": text }),
-            },
-            Content::Text(_, text) => serde_json::json!({ "text": text }),
-            Content::Stream(..) | Content::Whole(_) => serde_json::json!({}),
+        let (media, text) = match self.content {
+            Content::Text(media, text) => (media, text),
+            Content::Rendered(Rendered { media, body, .. }) => {
+                (media, String::from_utf8_lossy(&body).into_owned())
+            }
+            Content::Packed(..) | Content::Stream(..) | Content::Whole(_) => return serde_json::json!({}),
+        };
+        match serde_json::from_str(&text) {
+            Ok(value @ Value::Object(_)) if media == JSON => value,
+            Ok(items) if media == JSON => serde_json::json!({ "items": items }),
+            _ => serde_json::json!({ "text": text }),
         }
     }
 
@@ -107,21 +148,31 @@ impl Answer {
 
     /// Makes the response; `is_read` is for a request that only reads, which may already have the same.
     pub(crate) fn into_response(mut self, is_read: bool, asked: &HeaderMap) -> Response<Body> {
-        let (media, body) = match self.content {
-            Content::Text(media, text) => (media, text),
+        let rendered = match self.content {
+            Content::Text(media, text) if self.status == StatusCode::OK => {
+                Rendered::of(media, text, self.version)
+            }
+            Content::Text(media, text) => {
+                self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+                return build(self.status, self.headers, full(text));
+            }
+            Content::Rendered(rendered) => rendered,
             Content::Whole(response) => return response,
+            Content::Packed(media, bytes) => {
+                self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+                let body = Full::new(Bytes::from_static(bytes)).boxed_unsync();
+                return build(self.status, self.headers, body);
+            }
             Content::Stream(media, body) => {
                 self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
                 return build(self.status, self.headers, body);
             }
         };
-        if self.status == StatusCode::OK {
-            let tag = tag_of(self.version, &body);
-            let value = HeaderValue::from_str(&tag).expect("a tag is plain ASCII");
-            self.headers.insert(header::ETAG, value);
-            if is_read && names_tag(asked, header::IF_NONE_MATCH, |asked| asked == tag) {
-                return build(StatusCode::NOT_MODIFIED, self.headers, Empty::new().boxed_unsync());
-            }
+        let Rendered { media, body, tag } = rendered;
+        let has_same = is_read && names_tag(asked, header::IF_NONE_MATCH, |asked| tag == asked);
+        self.headers.insert(header::ETAG, tag);
+        if has_same {
+            return build(StatusCode::NOT_MODIFIED, self.headers, Empty::new().boxed_unsync());
         }
         self.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
         build(self.status, self.headers, full(body))
@@ -162,8 +213,8 @@ pub(crate) fn asked_versions(asked: &HeaderMap) -> Option<Vec<u64>> {
     Some(tags.filter_map(number).collect())
 }
 
-fn full(text: String) -> Body {
-    Full::new(Bytes::from(text)).boxed_unsync()
+fn full(text: impl Into<Bytes>) -> Body {
+    Full::new(text.into()).boxed_unsync()
 }
 
 fn build(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {

@@ -90,7 +90,12 @@ async fn respond(app: Arc<App>, request: Request<Incoming>) -> Result<Response<B
     let (parts, body) = request.into_parts();
     let from = guard::check(&app.hosts, &parts)?;
     let found = app.routes.find(&parts.method, parts.uri.path());
-    let needs = found.as_ref().map_or(Needs::Mcp, |(route, _)| route.needs);
+    let needs = match &found {
+        Ok((route, _)) => route.needs,
+        // Clients of MCP ask with GET whether there is a stream, and take 401 for the end of the connection.
+        Err(_) if app.routes.is_open(parts.uri.path()) => Needs::Nothing,
+        Err(_) => Needs::Mcp,
+    };
     match (needs, access::find(&app.keys, &parts)) {
         (Needs::Nothing, _) => {}
         (Needs::Local, _) if from == From::Loopback => {}

@@ -59,12 +59,26 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if !value.is_object() {
         return Err(invalid("body", "must be a JSON object"));
     }
-    serde_json::from_value(value).map_err(|error| {
+    T::deserialize(&value).map_err(|error| {
         let text = error.to_string();
-        // `serde` names the field between the first backquotes.
-        let field = text.split('`').nth(1).unwrap_or("body").to_owned();
+        let field = find_field::<T>(&value, &text).unwrap_or_else(|| "body".to_owned());
         invalid(&field, format!("is wrong: {text}"))
     })
+}
+
+/// Finds the field that an error is about: one that is missing or unknown is named, and of the others it is the one without
+/// which the error is gone.
+fn find_field<T: DeserializeOwned>(value: &Value, error: &str) -> Option<String> {
+    if error.starts_with("missing field") || error.starts_with("unknown field") {
+        return error.split('`').nth(1).map(str::to_owned);
+    }
+    let names = value.as_object()?.keys();
+    let is_meant = |name: &&String| {
+        let mut rest = value.clone();
+        rest.as_object_mut().map(|fields| fields.remove(*name));
+        T::deserialize(&rest).err().is_none_or(|other| other.to_string() != error)
+    };
+    names.into_iter().find(is_meant).cloned()
 }
 
 fn too_large(max: usize) -> Problem {
@@ -77,4 +91,38 @@ fn unsupported(named: &str, media: &str) -> Problem {
     let why = format!("its body is `{named}`, and {media} is read here");
     let next = format!("send it with `Content-Type: {media}`");
     Problem::new(Code::MediaTypeUnsupported, "the request was refused", why, next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only errors are looked at")]
+    struct Body {
+        title: String,
+        #[serde(default)]
+        numbers: Vec<u32>,
+        #[serde(default)]
+        inner: Option<Box<Body>>,
+    }
+
+    #[test]
+    fn the_field_that_is_wrong_is_named() {
+        for (text, field) in [
+            ("{}", "title"),
+            (r#"{"title": 1}"#, "title"),
+            (r#"{"title": "x", "colour": 1}"#, "colour"),
+            (r#"{"title": "x", "numbers": [4294967296]}"#, "numbers"),
+            (r#"{"title": "x", "inner": {"title": "y", "numbers": "`title`"}}"#, "inner"),
+            ("[]", "body"),
+            ("{", "body"),
+        ] {
+            let problem = parse::<Body>(text.as_bytes()).unwrap_err();
+            assert_eq!(problem.details["fields"][0]["field"], field, "{text}: {problem:?}");
+        }
+        assert!(parse::<Body>(br#"{"title": "x"}"#).is_ok());
+    }
 }

@@ -4,8 +4,7 @@ use crate::answer::Body;
 use crate::answer::{self, Answer, invalid};
 use crate::app::App;
 use crate::body;
-use crate::calls;
-use crate::query::Query;
+use crate::query::{Query, read};
 use crate::route::Route;
 use bytes::Bytes;
 use http::request::Parts;
@@ -13,7 +12,8 @@ use http::{HeaderMap, HeaderName, Method, Response};
 use hyper::body::Incoming;
 use regatta_engine::core::Problem;
 use regatta_engine::orders::Caller;
-use regatta_engine::{Unchanged, Versioned};
+use regatta_engine::{Journal, Project, Unchanged, Versioned, find_version};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -81,13 +81,27 @@ impl Call {
         self.body.clone()
     }
 
+    pub(crate) fn project(&self) -> &Project {
+        &self.app.project
+    }
+
+    /// Returns the number of the last event.
+    pub(crate) async fn position(&self) -> Result<u64, Problem> {
+        Ok(Journal::at_end(self.project()).await?.position())
+    }
+
+    /// Answers with an object and its version.
+    pub(crate) async fn show(&self, of: &Versioned, view: impl Serialize) -> Result<Answer, Problem> {
+        Ok(Answer::json(view).version(find_version(self.project(), of).await?))
+    }
+
     /// Reads a part of the path.
     pub(crate) fn path<T: FromStr>(&self, name: &str) -> Result<T, Problem>
     where
         T::Err: ToString,
     {
         let text = self.path.get(name).map_or("", String::as_str);
-        text.parse().map_err(|error: T::Err| invalid(name, format!("is wrong: {}", error.to_string())))
+        read(name, text)
     }
 
     /// Reads the body as JSON.
@@ -113,8 +127,7 @@ impl Call {
         let Some(versions) = answer::asked_versions(&self.headers) else { return Ok(self.caller()) };
         let unchanged = Unchanged { of, versions };
         if self.command_id.is_none() {
-            let version = calls::version(&self.app.project, &unchanged.of).await?;
-            unchanged.check(version).map_err(calls::explain)?;
+            unchanged.check(find_version(self.project(), &unchanged.of).await?)?;
         }
         Ok(Caller { unchanged: Some(unchanged), ..self.caller() })
     }

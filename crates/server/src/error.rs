@@ -85,3 +85,9 @@ impl Error {
         }
     }
 }
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        error.explain()
+    }
+}

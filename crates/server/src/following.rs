@@ -1,9 +1,10 @@
 //! Following the output of a session while its agent writes.
 
 use crate::app::App;
-use crate::calls;
+use crate::items::Items;
+use crate::sessions;
 use bytes::Bytes;
-use regatta_engine::{Follower, SessionLog};
+use regatta_engine::SessionLog;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,12 +29,10 @@ pub(crate) enum Frames {
 pub(crate) struct Following {
     app: Arc<App>,
     log: SessionLog,
-    follower: Follower,
+    items: Items,
     frames: Frames,
-    /// How many items were read.
-    number: usize,
     /// How many of them the client knows.
-    known: usize,
+    known: u64,
 }
 
 /// The client is gone, the server stops, or the file cannot be read any more.
@@ -80,7 +79,7 @@ impl Marks {
                 () = sender.closed() => return,
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
-            match calls::sessions::find(&self.app.project, &self.log.session).await {
+            match sessions::find(&self.app.project, &self.log.session).await {
                 Ok(log) => self.log = log,
                 Err(_) => return,
             }
@@ -89,9 +88,9 @@ impl Marks {
 }
 
 impl Following {
-    pub(crate) fn new(app: &Arc<App>, log: SessionLog, known: usize, frames: Frames) -> Self {
-        let follower = Follower::new(&log.transcript);
-        Following { app: Arc::clone(app), log, follower, frames, number: 0, known }
+    pub(crate) fn new(app: &Arc<App>, log: SessionLog, known: u64, frames: Frames) -> Self {
+        let items = Items::new(&log);
+        Following { app: Arc::clone(app), log, items, frames, known }
     }
 
     /// Sends what there is and what comes, until the session has ended.
@@ -102,15 +101,10 @@ impl Following {
     async fn follow(&mut self, sender: &mpsc::Sender<Bytes>) -> Result<(), Gone> {
         let mut looks = 0;
         loop {
-            let items = calls::sessions::read(&self.log, &mut self.follower).map_err(|_| Gone)?;
-            for item in &items {
-                self.number += 1;
-                if self.number > self.known {
-                    self.send(sender, self.frame(item)).await?;
+            while let Some(item) = self.items.next(&self.log).await.map_err(|_| Gone)? {
+                if self.items.number() > self.known {
+                    self.send(sender, self.frame(&item)).await?;
                 }
-            }
-            if !items.is_empty() {
-                continue;
             }
             if self.log.end.is_some() {
                 let end = json!({ "session": self.log.session, "end": self.log.end });
@@ -126,15 +120,16 @@ impl Following {
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
             // The log is asked before the file is read: what was written before the end is then read, too.
-            self.log = calls::sessions::find(&self.app.project, &self.log.session).await.map_err(|_| Gone)?;
+            self.log = sessions::find(&self.app.project, &self.log.session).await.map_err(|_| Gone)?;
         }
     }
 
     fn frame(&self, item: &Value) -> String {
         match self.frames {
-            Frames::Own => format!("id: {}\ndata: {item}\n\n", self.number),
+            Frames::Own => format!("id: {}\ndata: {item}\n\n", self.items.number()),
             Frames::Shared => {
-                let data = json!({ "session": self.log.session, "number": self.number, "item": item });
+                let number = self.items.number();
+                let data = json!({ "session": self.log.session, "number": number, "item": item });
                 format!("event: output\ndata: {data}\n\n")
             }
         }

@@ -14,8 +14,15 @@ use tokio_util::sync::CancellationToken;
 /// How many of the newest events are kept.
 const RECENT_MAX: usize = 2_048;
 
-/// How many events a subscriber takes at once.
-const PAGE: usize = 256;
+/// How many bytes they may have together: an event can have many.
+const RECENT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// How many bytes of events a subscriber takes at once, unless a single event has more: it holds them while its client does
+/// not read.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// How many events a subscriber that is behind reads from the log at once.
+const LOG_PAGE: usize = 64;
 
 /// The most bytes that are on their way to one subscriber at once, unless a single event has more.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -44,7 +51,39 @@ impl Happened {
 pub(crate) struct Hub {
     project: Arc<Project>,
     head: watch::Sender<u64>,
-    recent: Mutex<VecDeque<Arc<Happened>>>,
+    recent: Mutex<Recent>,
+}
+
+/// The newest events.
+#[derive(Debug, Default)]
+struct Recent {
+    list: VecDeque<Arc<Happened>>,
+    /// How many bytes their frames have.
+    bytes: usize,
+}
+
+impl Recent {
+    fn keep(&mut self, happened: Arc<Happened>) {
+        self.bytes += happened.frame.len();
+        self.list.push_back(happened);
+        while self.list.len() > RECENT_MAX || self.bytes > RECENT_BYTES_MAX {
+            let Some(oldest) = self.list.pop_front() else { return };
+            self.bytes -= oldest.frame.len();
+        }
+    }
+}
+
+/// Takes the first of these events, as many as one subscriber holds.
+fn take_page(events: impl Iterator<Item = Arc<Happened>>) -> Vec<Arc<Happened>> {
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    for happened in events {
+        bytes += happened.frame.len();
+        if bytes > PAGE_BYTES && !page.is_empty() {
+            break;
+        }
+        page.push(happened);
+    }
+    page
 }
 
 impl Hub {
@@ -85,9 +124,7 @@ impl Hub {
     fn keep(&self, entries: Vec<Entry>) {
         let Some(last) = entries.last().map(|entry| entry.seq) else { return };
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.extend(entries.into_iter().map(Happened::new));
-        let too_many = recent.len().saturating_sub(RECENT_MAX);
-        recent.drain(..too_many);
+        entries.into_iter().map(Happened::new).for_each(|happened| recent.keep(happened));
         drop(recent);
         self.head.send_replace(last);
     }
@@ -97,8 +134,8 @@ impl Hub {
         if let Some(page) = self.find_recent(position) {
             return Ok(page);
         }
-        let entries = Journal::after(&self.project, position).read().await?;
-        Ok(entries.into_iter().map(Happened::new).collect())
+        let entries = Journal::after(&self.project, position).read_some(LOG_PAGE).await?;
+        Ok(take_page(entries.into_iter().map(Happened::new)))
     }
 
     /// Finds them among what is kept; nothing if it begins later.
@@ -107,9 +144,9 @@ impl Hub {
         if position >= *self.head.borrow() {
             return Some(Vec::new());
         }
-        let first = recent.front()?.entry.seq;
+        let first = recent.list.front()?.entry.seq;
         let skipped = usize::try_from((position + 1).checked_sub(first)?).ok()?;
-        Some(recent.iter().skip(skipped).take(PAGE).cloned().collect())
+        Some(take_page(recent.list.iter().skip(skipped).cloned()))
     }
 
     /// Waits until the log has an event after a position.

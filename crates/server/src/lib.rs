@@ -1,8 +1,7 @@
 //! HTTP over the engine: translate in, call the engine, translate out.
 //!
 //! There are no rules here: what may happen is decided in `core`, and the objects that are sent are those of `--json`, made in
-//! the engine's `view`. No request replays a log. Everything that calls the engine is in `calls`, so that a change of its
-//! interface touches one module.
+//! the engine's `view`. No request replays a log.
 //!
 //! Start reading at [`Server`], then `routes`.
 
@@ -12,16 +11,19 @@ mod answer;
 mod app;
 mod body;
 mod call;
-mod calls;
 mod connection;
 mod error;
 mod following;
 mod guard;
 mod hub;
+mod items;
+mod joined;
 mod keys;
 mod limits;
 mod listen;
+mod log_page;
 mod mcp;
+mod open_files;
 mod openapi;
 mod page;
 mod page_of;
@@ -36,6 +38,7 @@ mod routes;
 mod rows;
 mod schema;
 mod server;
+mod sessions;
 mod status;
 mod stream_body;
 mod streams;
@@ -49,5 +52,6 @@ pub use mcp::serve_board;
 pub use panics::find_request;
 pub use public_url::PublicUrl;
 pub use routes::list_routes;
+pub use schema::type_of;
 pub use server::{Server, Settings};
 pub use status::status_of;

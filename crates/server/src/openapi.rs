@@ -7,7 +7,6 @@ use crate::route::{Kind, Parameter, Route};
 use crate::routes::answers::{self, Answers};
 use crate::schema;
 use crate::status::list_statuses;
-use http::Method;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -20,10 +19,10 @@ const UNREADABLE: [(&str, &str); 2] =
 
 /// Makes the document.
 pub(crate) fn describe(routes: &[Arc<Route>]) -> Value {
-    let mut paths = Map::new();
+    let (mut paths, bodies) = (Map::new(), schema::bodies());
     for route in routes.iter().filter(|route| is_described(route)) {
         let entry = paths.entry(route.path).or_insert_with(|| json!({}));
-        entry[route.method.as_str().to_lowercase()] = operation(route);
+        entry[route.method.as_str().to_lowercase()] = operation(route, bodies.get(route.name));
     }
     let mut schemas = schema::schemas();
     schemas.insert("Error".to_owned(), error_schema());
@@ -48,13 +47,15 @@ fn is_described(route: &Route) -> bool {
     answers::find(route.name).is_some()
 }
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, body: Option<&Value>) -> Value {
     let mut parameters: Vec<Value> = path_parameters(route.path);
     parameters.extend(route.parameters.iter().map(query_parameter));
     let is_change = is_change(&route.method);
     if is_change {
         parameters.push(header_parameter("Idempotency-Key", "Makes a repetition harmless", 255));
-        parameters.push(header_parameter("If-Match", "The ETag of the object that you saw", 1_000));
+        if is_about_an_object(route) {
+            parameters.push(header_parameter("If-Match", "The ETag of the object that you saw", 1_000));
+        }
     }
     let mut operation = json!({
         "operationId": route.name,
@@ -68,13 +69,21 @@ fn operation(route: &Route) -> Value {
             fields.shift_remove("$schema");
         }
         let required = route.media != JSON || schema.get("required").is_some();
-        operation["requestBody"] =
-            json!({ "required": required, "content": { route.media: { "schema": schema } } });
+        let content = json!({ route.media: { "schema": schema, "example": body } });
+        operation["requestBody"] = json!({ "required": required, "content": content });
     }
     if matches!(route.needs, Needs::Nothing | Needs::Local) {
         operation["security"] = json!([]);
     }
     operation
+}
+
+/// Tells whether a change is refused if the object has moved since it was read.
+fn is_about_an_object(route: &Route) -> bool {
+    const OBJECTS: [&str; 4] = ["/api/epics/{", "/api/prds/{", "/api/runs/{", "/api/tasks/{"];
+    /// What they do does not depend on the task as it is.
+    const BESIDE: [&str; 3] = ["markViewed", "noteTask", "openTask"];
+    OBJECTS.iter().any(|object| route.path.starts_with(object)) && !BESIDE.contains(&route.name)
 }
 
 fn path_parameters(path: &str) -> Vec<Value> {
@@ -94,6 +103,7 @@ fn query_parameter(parameter: &Parameter) -> Value {
     let schema = match parameter.kind {
         Kind::Text => json!({ "type": "string", "maxLength": 2_000 }),
         Kind::Number => json!({ "type": "integer", "minimum": 0 }),
+        Kind::UpTo(max) => json!({ "type": "integer", "minimum": 0, "maximum": max }),
         Kind::Flag => json!({ "type": "boolean" }),
     };
     json!({ "name": parameter.name, "in": "query", "description": parameter.about, "schema": schema })
@@ -106,7 +116,8 @@ fn header_parameter(name: &str, about: &str, length_max: u32) -> Value {
 
 fn responses(route: &Route, is_change: bool) -> Value {
     let content = content(answers::find(route.name).unwrap_or(Answers::Json));
-    let mut responses = json!({ "200": { "description": "As it is now", "content": content } });
+    let (status, about) = if route.creates { ("201", "Created") } else { ("200", "As it is now") };
+    let mut responses = json!({ status: { "description": about, "content": content } });
     if route.name == "health" {
         responses["503"] = json!({ "description": "No engine is alive", "content": content });
     }
@@ -115,11 +126,10 @@ fn responses(route: &Route, is_change: bool) -> Value {
             "description": "The number of the event from which to follow the log",
             "schema": { "type": "integer" }
         } });
-        responses["200"]["headers"] = seq.clone();
-        responses["202"] =
-            json!({ "description": "Something is still under way", "content": content, "headers": seq });
-        if route.method == Method::POST {
-            responses["201"] = json!({ "description": "Created", "content": content, "headers": seq });
+        responses[status]["headers"] = seq.clone();
+        if !route.creates && route.parameters.iter().any(|parameter| parameter.name == "wait") {
+            responses["202"] =
+                json!({ "description": "Something is still under way", "content": content, "headers": seq });
         }
     } else {
         responses["304"] = json!({ "description": "What you have is still good" });
@@ -206,9 +216,17 @@ mod tests {
     }
 
     #[test]
-    fn every_schema_that_is_named_has_an_example() {
+    fn every_body_and_every_schema_that_is_named_has_an_example() {
         let routes: Vec<Arc<Route>> = routes::all().into_iter().map(Arc::new).collect();
         let document = describe(&routes);
+        for route in routes.iter().filter(|route| route.schema.is_some()) {
+            let body = &document["paths"][route.path][route.method.as_str().to_lowercase()]["requestBody"];
+            assert!(
+                !body["content"][route.media]["example"].is_null(),
+                "{} has no example in bodies.json",
+                route.name
+            );
+        }
         let text = document.to_string();
         for part in text.split("#/components/schemas/").skip(1) {
             let name = part.split('"').next().unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::call::Call;
 use http::StatusCode;
 use http::header;
 use http::request::Parts;
+use regatta_board::markup::escape;
 use regatta_engine::core::Problem;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -53,13 +54,4 @@ fn page(title: &str, head: &str, text: &str) -> Answer {
          href=\"{style}\"></head>\n<body class=\"door\"><main><h1>{title}</h1>{text}</main></body>\n</html>\n"
     );
     Answer::text(HTML, text)
-}
-
-/// Escapes what comes from a request; a path keeps its other characters.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }

@@ -1,6 +1,6 @@
 //! Lists in pages: `{"items": […], "next": CURSOR or null}`.
 
-use crate::answer::{Answer, invalid};
+use crate::answer::{Answer, Rendered, invalid};
 use crate::query::Query;
 use regatta_engine::core::Problem;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const ITEMS_DEFAULT: u64 = 100;
 
 /// How many items a page may have.
-const ITEMS_MAX: u64 = 1_000;
+pub(crate) const ITEMS_MAX: u64 = 1_000;
 
 #[derive(Serialize)]
 struct Page<T> {
@@ -20,7 +20,7 @@ struct Page<T> {
 
 /// Reads how many items are asked for.
 pub(crate) fn limit(query: &Query) -> Result<usize, Problem> {
-    match query.number("limit", ITEMS_DEFAULT, ITEMS_MAX)? {
+    match query.get("limit")?.unwrap_or(ITEMS_DEFAULT) {
         0 => Err(invalid("limit", "must be at least 1")),
         limit => Ok(usize::try_from(limit).expect("a page fits into memory")),
     }
@@ -28,7 +28,12 @@ pub(crate) fn limit(query: &Query) -> Result<usize, Problem> {
 
 /// Answers with a page; `next` is where the following one begins.
 pub(crate) fn answer(items: impl Serialize, next: Option<impl ToString>) -> Answer {
-    Answer::json(Page { items, next: next.map(|next| next.to_string()) })
+    Answer::rendered(render(items, next))
+}
+
+/// Renders a page, for all who ask for it.
+pub(crate) fn render(items: impl Serialize, next: Option<impl ToString>) -> Rendered {
+    Rendered::json(Page { items, next: next.map(|next| next.to_string()) })
 }
 
 /// Answers with a page of a list that is whole in memory; `key` names an item for the cursor.
@@ -56,11 +61,10 @@ pub(crate) fn cut<T: Serialize>(
 }
 
 /// Answers with a page of a list whose items have no name of their own; the cursor is a place in the list.
-pub(crate) fn cut_by_number(query: &Query, items: &[Value]) -> Result<Answer, Problem> {
+pub(crate) fn cut_by_number<T: Serialize>(query: &Query, items: &[T]) -> Result<Answer, Problem> {
     let limit = limit(query)?;
-    let first = query.number("after", 0, u64::from(u32::MAX))?;
-    let first = usize::try_from(first).expect("a place in a list fits into memory");
-    let page: Vec<&Value> = items.iter().skip(first).take(limit).collect();
+    let first: usize = query.get("after")?.unwrap_or(0);
+    let page: Vec<&T> = items.iter().skip(first).take(limit).collect();
     let end = first + page.len();
     Ok(answer(page, Some(end).filter(|end| *end < items.len())))
 }

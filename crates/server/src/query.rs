@@ -1,7 +1,7 @@
 //! The parameters after the `?` of an address: each known, and given at most once.
 
 use crate::answer::invalid;
-use crate::route::Parameter;
+use crate::route::{Kind, Parameter};
 use regatta_engine::core::Problem;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 const VALUE_BYTES_MAX: usize = 2_000;
 
 /// The parameters of one request.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Query {
     values: BTreeMap<&'static str, String>,
 }
@@ -42,6 +42,8 @@ impl Query {
             if value.len() > VALUE_BYTES_MAX {
                 return Err(invalid(&name, format!("is longer than {VALUE_BYTES_MAX} bytes")));
             }
+            // Before anything is done: a change that is refused afterwards has happened all the same.
+            check(parameter, &value)?;
             if values.insert(parameter.name, value).is_some() {
                 return Err(invalid(&name, "is given twice"));
             }
@@ -59,19 +61,12 @@ impl Query {
     where
         T::Err: ToString,
     {
-        let read = |text: &str| {
-            text.parse().map_err(|error: T::Err| invalid(name, format!("is wrong: {}", error.to_string())))
-        };
-        self.text(name).map(read).transpose()
+        self.text(name).map(|text| read(name, text)).transpose()
     }
 
     /// Reads a parameter that is `true` or `false`; alone it is `true`.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        match self.text(name) {
-            None | Some("false") => Ok(false),
-            Some("true" | "") => Ok(true),
-            Some(_) => Err(invalid(name, "must be true or false")),
-        }
+        self.text(name).map_or(Ok(false), |text| read_flag(name, text))
     }
 
     /// Reads a number within limits.
@@ -79,9 +74,46 @@ impl Query {
         match self.get::<u64>(name)? {
             None => Ok(default),
             Some(number) if number <= max => Ok(number),
-            Some(_) => Err(invalid(name, format!("must be at most {max}"))),
+            Some(_) => Err(at_most(name, max)),
         }
     }
+}
+
+/// Refuses a value that is not of the kind of its parameter.
+fn check(parameter: &Parameter, value: &str) -> Result<(), Problem> {
+    let name = parameter.name;
+    match parameter.kind {
+        Kind::Text => Ok(()),
+        Kind::Flag => read_flag(name, value).map(drop),
+        Kind::Number => read::<u64>(name, value).map(drop),
+        Kind::UpTo(max) if read::<u64>(name, value)? > max => Err(at_most(name, max)),
+        Kind::UpTo(_) => Ok(()),
+    }
+}
+
+fn at_most(name: &str, max: u64) -> Problem {
+    invalid(name, format!("must be at most {max}"))
+}
+
+fn read_flag(name: &str, text: &str) -> Result<bool, Problem> {
+    match text {
+        "false" => Ok(false),
+        "true" | "" => Ok(true),
+        _ => Err(invalid(name, "must be true or false")),
+    }
+}
+
+/// Reads a part of an address.
+pub(crate) fn read<T: FromStr>(name: &str, text: &str) -> Result<T, Problem>
+where
+    T::Err: ToString,
+{
+    // `std` speaks of digits in a string and of target types.
+    text.parse().map_err(|error: T::Err| match error.to_string() {
+        why if why.contains("digit") || why.contains("integer") => invalid(name, "must be a whole number"),
+        why if why.contains("target type") => invalid(name, "is too large a number"),
+        why => invalid(name, format!("is wrong: {why}")),
+    })
 }
 
 /// Decodes a part of an address.
@@ -112,14 +144,16 @@ mod tests {
 
     const KNOWN: &[Parameter] = &[
         Parameter { name: "text", kind: Kind::Text, about: "" },
-        Parameter { name: "limit", kind: Kind::Number, about: "" },
+        Parameter { name: "limit", kind: Kind::UpTo(10), about: "" },
+        Parameter { name: "after", kind: Kind::Number, about: "" },
+        Parameter { name: "all", kind: Kind::Flag, about: "" },
     ];
 
     #[test]
     fn a_query_is_read_and_what_is_wrong_is_named() {
         let query = Query::parse("text=a%20b+c%C3%A4&limit=7&", KNOWN).unwrap();
         assert_eq!(query.text("text"), Some("a b cä"));
-        assert_eq!(query.number("limit", 1, 10), Ok(7));
+        assert_eq!((query.get("limit"), query.get::<u64>("after")), (Ok(Some(7)), Ok(None)));
         for (text, named) in [
             ("colour=red", "colour"),
             ("text=1&text=2", "text"),
@@ -127,11 +161,20 @@ mod tests {
             ("text=%ff", "text"),
             ("text=%a", "text"),
             (&format!("text={}", "x".repeat(VALUE_BYTES_MAX + 1)), "text"),
+            ("limit=11", "limit"),
+            ("limit=x", "limit"),
+            ("limit=", "limit"),
+            ("after=-1", "after"),
+            ("after=18446744073709551616", "after"),
+            ("all=perhaps", "all"),
         ] {
             let problem = Query::parse(text, KNOWN).unwrap_err();
             assert_eq!(problem.details["fields"][0]["field"], named, "{text}");
         }
-        let problem = Query::parse("limit=11", KNOWN).unwrap().number("limit", 1, 10).unwrap_err();
-        assert!(problem.to_json().to_string().contains("at most 10"), "{problem:?}");
+        let said =
+            |text: &str| Query::parse(text, KNOWN).unwrap_err().to_json()["error"]["message"].to_string();
+        assert!(said("limit=11").contains("must be at most 10"));
+        assert!(said("limit=x").contains("must be a whole number"));
+        assert!(said("after=18446744073709551616").contains("is too large a number"));
     }
 }

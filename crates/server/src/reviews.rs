@@ -1,9 +1,8 @@
 //! Patches that are being reviewed, read once and kept while a page fetches them in pieces.
 
-use crate::calls;
 use regatta_board::diff::{Highlighter, Patch};
-use regatta_engine::Project;
 use regatta_engine::core::{CommitId, Problem};
+use regatta_engine::{Project, read_patch};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// How many people review at once; a patch may have many megabytes.
@@ -34,7 +33,7 @@ impl Reviews {
         if let Some(patch) = self.find(&ends) {
             return Ok(patch);
         }
-        let read = calls::review::patch(project, base, head).await?;
+        let read = read_patch(project, base, head).await?;
         let mut patch = Patch::parse(&read.text);
         patch.is_cut |= read.is_truncated;
         let patch = Arc::new(patch);

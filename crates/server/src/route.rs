@@ -12,7 +12,25 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
-type Running = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
+/// A text of the program itself.
+pub(crate) type Word = &'static str;
+
+/// A function that answers a call.
+pub(crate) trait Handler: Send + Sync + 'static {
+    fn start(&self, call: Call) -> Running;
+}
+
+impl<H, F> Handler for H
+where
+    H: Fn(Call) -> F + Send + Sync + 'static,
+    F: Future<Output = Result<Answer, Problem>> + Send + 'static,
+{
+    fn start(&self, call: Call) -> Running {
+        Box::pin(self(call))
+    }
+}
+
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
 
 /// One method of one address.
 pub(crate) struct Route {
@@ -27,6 +45,8 @@ pub(crate) struct Route {
     pub(crate) schema: Option<Schema>,
     /// The type of its body.
     pub(crate) media: &'static str,
+    /// Whether what it makes has an address of its own, or is new: it answers 201.
+    pub(crate) creates: bool,
     /// Whether it reads its parameters itself, by the rules of another protocol.
     pub(crate) is_lenient: bool,
     pub(crate) run: Box<dyn Fn(Call) -> Running + Send + Sync>,
@@ -45,47 +65,24 @@ pub(crate) struct Parameter {
 pub(crate) enum Kind {
     Text,
     Number,
+    /// A number, at most this one.
+    UpTo(u64),
     Flag,
 }
 
 impl Route {
     /// A route that reads.
-    pub(crate) fn get<F>(
-        path: &'static str,
-        name: &'static str,
-        summary: &'static str,
-        run: fn(Call) -> F,
-    ) -> Self
-    where
-        F: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
+    pub(crate) fn get(path: Word, name: Word, summary: Word, run: impl Handler) -> Self {
         Route::new(Method::GET, path, name, summary, run)
     }
 
     /// A route that changes something.
-    pub(crate) fn post<F>(
-        path: &'static str,
-        name: &'static str,
-        summary: &'static str,
-        run: fn(Call) -> F,
-    ) -> Self
-    where
-        F: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
+    pub(crate) fn post(path: Word, name: Word, summary: Word, run: impl Handler) -> Self {
         Route::new(Method::POST, path, name, summary, run)
     }
 
-    pub(crate) fn new<F>(
-        method: Method,
-        path: &'static str,
-        name: &'static str,
-        summary: &'static str,
-        run: fn(Call) -> F,
-    ) -> Self
-    where
-        F: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
-        let run = Box::new(move |call: Call| -> Running { Box::pin(run(call)) });
+    pub(crate) fn new(method: Method, path: Word, name: Word, summary: Word, run: impl Handler) -> Self {
+        let run = Box::new(move |call: Call| run.start(call));
         Route {
             method,
             path,
@@ -95,6 +92,7 @@ impl Route {
             parameters: Vec::new(),
             schema: None,
             media: JSON,
+            creates: false,
             is_lenient: false,
             run,
         }
@@ -102,6 +100,12 @@ impl Route {
 
     pub(crate) fn needs(mut self, needs: Needs) -> Self {
         self.needs = needs;
+        self
+    }
+
+    /// Says that it makes something new.
+    pub(crate) fn creates(mut self) -> Self {
+        self.creates = true;
         self
     }
 
@@ -149,6 +153,13 @@ impl Routes {
             by_path.insert(path, routes).expect("the addresses of our routes fit together");
         }
         Routes { list, by_path }
+    }
+
+    /// Tells whether an address is open to everybody, whatever the method.
+    pub(crate) fn is_open(&self, path: &str) -> bool {
+        let needs_nothing =
+            |routes: &Vec<Arc<Route>>| routes.iter().all(|route| route.needs == Needs::Nothing);
+        self.by_path.at(path).is_ok_and(|found| needs_nothing(found.value))
     }
 
     /// Finds the route of a request, with the parts of its path.

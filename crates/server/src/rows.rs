@@ -3,10 +3,12 @@
 //! A page shows a part of them, in its own order; reading all of them from the database for each request would cost more than
 //! everything else. They are read again only after something was appended, or when what is not in the log may have changed.
 
-use crate::calls;
+use crate::answer::Rendered;
+use crate::joined::Joined;
+use crate::query::Query;
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{InboxItem, Project, TaskRow};
+use regatta_engine::{InboxItem, Journal, Project, TaskRow, list_inbox, list_rows};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -54,7 +56,7 @@ impl<T> Kept<T> {
         F: Future<Output = Result<T, Problem>>,
     {
         let mut kept = self.kept.lock().await;
-        let seq = calls::position(project).await?;
+        let seq = Journal::at_end(project).await?.position();
         if let Some((of, made_at, found)) = kept.as_ref()
             && *of == seq
             && made_at.elapsed() < AGE_MAX
@@ -67,23 +69,25 @@ impl<T> Kept<T> {
     }
 }
 
-/// What pages share between requests.
+/// What requests share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     rows: Kept<Rows>,
     inbox: Kept<Vec<InboxItem>>,
+    /// The pages of `/api/tasks`.
+    pub(crate) pages_of_tasks: Joined<Query, Result<Rendered, Problem>>,
 }
 
 impl Shared {
     /// Returns the rows of all tasks.
     pub(crate) async fn rows(&self, project: &Project) -> Result<Arc<Rows>, Problem> {
-        let load = async |seq| calls::project::rows(project).await.map(|list| Rows { seq, list });
+        let load = async |seq| Ok(Rows { seq, list: list_rows(project).await? });
         self.rows.get(project, load).await
     }
 
     /// Returns what waits for a person.
     pub(crate) async fn inbox(&self, project: &Project) -> Result<Arc<Vec<InboxItem>>, Problem> {
         let rows = self.rows(project).await?;
-        self.inbox.get(project, async |_| calls::project::inbox(project, &rows.list).await).await
+        self.inbox.get(project, async |_| Ok(list_inbox(project, &rows.list).await?)).await
     }
 }

@@ -16,9 +16,17 @@ const OF_MANY_KINDS: [&str; 2] = ["Event", "OutputItem"];
 /// The examples, by the name of their schema.
 const EXAMPLES: &str = include_str!("../examples/objects.json");
 
+/// Bodies that were accepted, by the name of their route.
+const BODIES: &str = include_str!("../examples/bodies.json");
+
 /// Returns the examples of every object.
 pub(crate) fn examples() -> Map<String, Value> {
     serde_json::from_str(EXAMPLES).expect("the examples are JSON; a test reads them")
+}
+
+/// Returns an example of the body of every route that reads one.
+pub(crate) fn bodies() -> Map<String, Value> {
+    serde_json::from_str(BODIES).expect("the examples are JSON; a test reads them")
 }
 
 /// Returns the schema of every object.
@@ -86,7 +94,8 @@ fn describe_fields(schema: &mut Value, objects: &[&Map<String, Value>]) {
     }
 }
 
-fn type_of(value: &Value) -> &'static str {
+/// Returns the type of a value, as a JSON Schema names it.
+pub fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

@@ -8,6 +8,7 @@ use crate::hub::Hub;
 use crate::keys::Keys;
 use crate::limits::Limits;
 use crate::listen::listen;
+use crate::open_files::make_room;
 use crate::public_url::PublicUrl;
 use crate::reviews::Reviews;
 use crate::route::Routes;
@@ -49,7 +50,8 @@ impl Server {
     pub async fn start(project: Arc<Project>, settings: Settings) -> Result<Self, Error> {
         let keys = Keys::ensure(&project)?;
         let listeners = listen(&keys, settings.port).await?;
-        let (port, stop, limits) = (listeners.port, CancellationToken::new(), settings.limits);
+        let limits = make_room(settings.limits);
+        let (port, stop) = (listeners.port, CancellationToken::new());
         keys.save_public(settings.public.as_ref())?;
         project.note_served_at(format!("http://127.0.0.1:{port}"));
         let hub = Hub::start(Arc::clone(&project), stop.clone()).await?;

@@ -20,6 +20,7 @@ pub fn status_of(code: Code) -> StatusCode {
         | Code::RunNotFound
         | Code::SalvageNotFound
         | Code::SessionNotFound
+        | Code::SignalNotFound
         | Code::TaskNotFound
         | Code::WorkflowNotFound => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -33,6 +34,7 @@ pub fn status_of(code: Code) -> StatusCode {
         | Code::ProjectExists
         | Code::RunInvalidTransition
         | Code::SessionEnded
+        | Code::SignalRefused
         | Code::StateExists
         | Code::SubmoduleChanged
         | Code::TaskBlocked

@@ -1,22 +1,18 @@
 //! The append-only log, its intents, snapshots, lists and leases behind one trait.
 //!
-//! Start with [`Store`], the contract, and [`Append`], the one way to change the log. [`MemoryStore`] and
-//! [`SqliteStore`] keep the contract; the suite in `contract` (feature `contract`) holds both to it.
+//! Start with [`Store`], the contract, and [`Append`], the one way to change the log. [`SqliteStore`] keeps
+//! the contract; the tests hold it, and a model in memory, to it.
 //!
 //! This crate knows nothing of tasks: events, intents and answers are opaque JSON text. It reads no clock and
 //! makes no ids; both come from the caller.
 
 mod append;
-#[cfg(feature = "contract")]
-#[doc(hidden)]
-pub mod contract;
 mod corruption;
 mod error;
 mod event;
 mod intent;
 mod lease;
 mod list;
-mod memory;
 mod position;
 mod sqlite;
 mod store;
@@ -30,7 +26,6 @@ pub use event::{NewEvent, Recorded};
 pub use intent::{Intent, IntentId, IntentIdError, NewIntent};
 pub use lease::{Lease, LeaseAnswer, LeaseRequest, LeaseToken};
 pub use list::{List, ListId, NewRow, Row, RowRead, TakeRow};
-pub use memory::MemoryStore;
 pub use position::{Seq, Version};
 pub use sqlite::{DatabaseFile, OpenMode, SqliteStore};
 pub use store::Store;

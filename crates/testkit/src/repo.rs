@@ -24,13 +24,22 @@ pub struct TestRepo {
 impl TestRepo {
     /// Makes a repository with the branch `main` and one commit that holds `README.md`.
     pub fn new() -> Self {
-        Self::with_init_arguments(&[])
+        Self::named("project")
+    }
+
+    /// Makes a repository like [`Self::new`] in a folder of this name.
+    pub fn named(name: &str) -> Self {
+        Self::made(name, &[])
     }
 
     /// Makes a repository like [`Self::new`], with further arguments for `git init`.
     pub fn with_init_arguments(arguments: &[&str]) -> Self {
+        Self::made("project", arguments)
+    }
+
+    fn made(name: &str, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let path = folder.path().canonicalize().expect("the temporary folder exists").join("project");
+        let path = folder.path().canonicalize().expect("the temporary folder exists").join(name);
         std::fs::create_dir(&path).expect("the project folder can be made");
         let repo = Self { folder, path };
         repo.git(&[&["init", "--quiet", "--template=", "--initial-branch=main"], arguments].concat());

@@ -1,8 +1,8 @@
 //! The rules of the codebase that neither the compiler nor clippy knows, one file each.
 //!
 //! A rule is a function from the texts of the repository to faults, so each has tests on small texts that show
-//! it can fail. Start at `run`, which lists them. `rust` and `markdown` read those two languages as far as the
-//! rules need; they are no parsers.
+//! it can fail. Start at `run`, which lists them. `rust` and `markdown` say of those two languages
+//! what the rules ask.
 
 mod arrows;
 mod error_pages;

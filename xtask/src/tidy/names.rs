@@ -1,7 +1,7 @@
 //! The rule: code lives by its subject, so no module is named for having none.
 
-use super::fault::{Fault, line_of};
-use super::rust::mask;
+use super::fault::Fault;
+use super::rust::{Named, names_in};
 use crate::tree::Tree;
 
 /// Names that say nothing of what is inside.
@@ -20,19 +20,12 @@ pub(crate) fn check(tree: &Tree) -> Vec<Fault> {
     faults
 }
 
-/// Judges modules with a block; one without is judged by its file.
+/// Judges the modules that a file declares.
 fn check_modules(path: &str, text: &str) -> Vec<Fault> {
-    let code = mask(text).code;
-    let mut faults = Vec::new();
-    for (offset, _) in code.match_indices("mod ") {
-        let name = code[offset + 4..].split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-        let is_word = !code[..offset].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        let has_block = code[offset + 4 + name.len()..].trim_start().starts_with('{');
-        if is_word && has_block && FORBIDDEN.contains(&name) {
-            faults.push(Fault::at(path, line_of(&code, offset), explain(name)));
-        }
-    }
-    faults
+    let named = names_in(text);
+    let is_bad = |pair: &&[Named]| pair[0].parts == ["mod"] && FORBIDDEN.contains(&pair[1].parts[0].as_str());
+    let bad = named.windows(2).filter(is_bad);
+    bad.map(|pair| Fault::at(path, pair[1].line, explain(&pair[1].parts[0]))).collect()
 }
 
 fn explain(name: &str) -> String {

@@ -4,8 +4,8 @@
 //! give the same state again. Tests beside the code keep to it too: a rule needs no disk to be tested. Those under
 //! `tests/` are crates of their own and may, because recorded logs are files.
 
-use super::fault::{Fault, line_of};
-use super::rust::{Named, mask, names_in};
+use super::fault::Fault;
+use super::rust::{Named, names_in};
 use crate::tree::Tree;
 
 /// The rooms that must be pure.
@@ -48,14 +48,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Fault> {
 }
 
 fn check_source(room: &str, path: &str, text: &str) -> Vec<Fault> {
-    let code = mask(text).code;
-    let judge = |named: &Named<'_>| {
+    let judge = |named: &Named| {
         let (name, does) = NAMES.iter().find(|(name, _)| named.contains(name))?;
         let what =
             format!("`{}` {does}, and `{room}` is pure; let it arrive inside the command", name.join("::"));
-        Some(Fault::at(path, line_of(&code, named.offset), what))
+        Some(Fault::at(path, named.line, what))
     };
-    names_in(&code).iter().filter_map(judge).collect()
+    names_in(text).iter().filter_map(judge).collect()
 }
 
 fn check_manifest(room: &str, path: &str, text: &str) -> Vec<Fault> {

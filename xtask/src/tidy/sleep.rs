@@ -3,8 +3,8 @@
 //! A pause between two looks at a condition belongs into the one function that waits with a limit, which lives in
 //! library code and has its own tests.
 
-use super::fault::{Fault, line_of};
-use super::rust::{Named, is_test_file, mask, names_in, test_ranges};
+use super::fault::Fault;
+use super::rust::{Named, is_test_file, names_in};
 use crate::tree::Tree;
 
 /// The ways to sleep.
@@ -16,25 +16,23 @@ pub(crate) fn check(tree: &Tree) -> Vec<Fault> {
 }
 
 fn check_source(path: &str, text: &str) -> Vec<Fault> {
-    let code = mask(text).code;
-    let (is_test_file, ranges) = (is_test_file(path), test_ranges(&code));
-    let is_test =
-        |named: &Named<'_>| is_test_file || ranges.iter().any(|range| range.contains(&named.offset));
-    names_in(&code)
-        .iter()
-        .filter(|named| is_test(named) && sleeps(&code, named))
-        .map(|named| {
-            Fault::at(path, line_of(&code, named.offset), "a test sleeps: wait for a condition, with a limit")
-        })
+    let is_test_file = is_test_file(path);
+    let sleeping =
+        names_in(text).into_iter().filter(|named| (is_test_file || named.is_test) && sleeps(named));
+    sleeping
+        .map(|named| Fault::at(path, named.line, "a test sleeps: wait for a condition, with a limit"))
         .collect()
 }
 
+fn ends_with(parts: &[String], name: &[&str]) -> bool {
+    parts.len() >= name.len() && parts[parts.len() - name.len()..] == *name
+}
+
 /// Tells whether a path is one of the ways to sleep; a bare word is one only when it is called.
-fn sleeps(code: &str, named: &Named<'_>) -> bool {
-    let Some(last) = named.parts.last() else { return false };
-    let is_called = code[named.offset + last.len()..].trim_start().starts_with('(');
-    let is_method = code[..named.offset].ends_with('.');
-    NAMES.iter().any(|name| named.parts.ends_with(name) && (name.len() > 1 || is_called && !is_method))
+fn sleeps(named: &Named) -> bool {
+    let (before, after) = named.around;
+    let is_call = after == '(' && before != '.';
+    NAMES.iter().any(|name| ends_with(&named.parts, name) && (name.len() > 1 || is_call))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) fn parse_json(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&without_comments(text)).ok())
 }
 
-/// Writes JSON in the manner of the text that it replaces: on one line or on several.
+/// Writes JSON in the style of the text that it replaces: on one line or on several.
 pub(super) fn render_json(value: &Value, like: &str) -> String {
     let text = if like.trim_end().contains('\n') { format!("{value:#}") } else { value.to_string() };
     if like.ends_with('\n') { text + "\n" } else { text }

@@ -1,11 +1,9 @@
-//! A small agent that speaks the Agent Client Protocol, for tests: it plays one scene, named in its environment.
+//! A small agent that speaks the Agent Client Protocol, for tests: `acp_agent SCENE` plays one scene.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::Write;
 
 use serde_json::{Value, json};
-
-/// Names the scene.
-pub(crate) const SCENE: &str = "FAKE_AGENT_SCENE";
 
 struct Agent {
     input: std::io::Lines<std::io::StdinLock<'static>>,
@@ -13,11 +11,8 @@ struct Agent {
     next_id: u64,
 }
 
-/// Plays the scene of the environment on standard input and output; returns at once if there is none.
-pub(crate) fn play() {
-    let Ok(scene) = std::env::var(SCENE) else { return };
-    // The test harness may have begun a line.
-    println!();
+fn main() {
+    let scene = std::env::args().nth(1).unwrap();
     let mut agent = Agent { input: std::io::stdin().lines(), folder: String::new(), next_id: 100 };
     while let Some(message) = agent.hear() {
         let (id, parameters) = (&message["id"], &message["params"]);

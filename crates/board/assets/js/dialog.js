@@ -3,6 +3,13 @@
 import { html, words } from "./api.js";
 import { parse } from "./fragments.js";
 
+// Makes an element with these properties and children.
+export const make = (tag, fields = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), fields);
+  element.append(...children);
+  return element;
+};
+
 // Opens a dialog that the server renders; answers with its element.
 export async function open(src) {
   const content = parse(await html(src));
@@ -24,23 +31,17 @@ export function show(dialog) {
   return dialog;
 }
 
-const make = (tag, fields, ...children) => {
-  const element = Object.assign(document.createElement(tag), fields);
-  element.append(...children);
-  return element;
-};
-
-// Asks for a text, or only for a yes; `done` gets the text and may throw: its words are shown and the dialog stays.
-export function ask({ title, text = "", label = null, value = "", isRequired = false, max = 1000, ok, danger = false, done }) {
-  const field = label && make("textarea", { rows: 3, value, required: isRequired, maxLength: max, placeholder: label, ariaLabel: label, autofocus: true });
+// Asks for a text, or only for a yes. `parts` are elements above the field; `done` gets the text and may throw: its words are
+// shown and the dialog stays.
+export function ask({ title, text = "", parts = [], label = null, value = "", isRequired = false, max = 1000, ok, danger = false, done }) {
+  const field = label && make("textarea", { rows: 3, value, required: isRequired, maxLength: max, placeholder: label, ariaLabel: label });
   const problem = make("p", { className: "bad", role: "alert" });
-  const button = make("button", { type: "submit", className: `btn primary${danger ? " danger" : ""}` }, ok);
+  const button = make("button", { type: "submit", className: `btn primary${danger ? " danger" : ""}`, id: "do-it" }, ok);
   const cancel = make("button", { type: "button", className: "btn plain" }, "Not now");
-  const form = make("form", { method: "dialog" }, make("div", { className: "form" }, make("h2", {}, title)), make("footer", {}, cancel, make("span", { className: "end" }), button));
-  const body = form.firstChild;
+  const body = make("div", { className: "form" }, make("h2", {}, title));
   if (text) body.append(make("p", { className: "mid" }, text));
-  if (field) body.append(field);
-  body.append(problem);
+  body.append(...parts, ...(field ? [field] : []), problem);
+  const form = make("form", { method: "dialog" }, body, make("footer", {}, cancel, make("span", { className: "end" }), button));
   const dialog = make("dialog", { className: "dialog", ariaLabel: title }, form);
   const submit = async () => {
     if (!form.reportValidity()) return;

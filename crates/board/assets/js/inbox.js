@@ -2,7 +2,7 @@
 
 import * as draft from "./draft.js";
 import * as keys from "./keys.js";
-import { press } from "./actions.js";
+import { press } from "./request.js";
 
 const rows = () => [...document.querySelectorAll("#rows > .ask")];
 const current = () => document.activeElement?.closest?.(".ask");
@@ -33,7 +33,7 @@ keys.bind("Enter", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  const button = event.target.closest?.(".ask")?.querySelector(".best[data-post]");
+  const button = event.target.closest?.(".ask")?.querySelector(".best[data-request]");
   if (!button) return;
   event.preventDefault();
   press(button);

@@ -1,6 +1,5 @@
 // What every page does: the connection, the keys, the sidebar, messages.
 
-import * as actions from "./actions.js";
 import * as clock from "./clock.js";
 import * as dialog from "./dialog.js";
 import * as fragments from "./fragments.js";
@@ -9,6 +8,7 @@ import * as live from "./live.js";
 import { newTask } from "./new_task.js";
 import * as notify from "./notify.js";
 import * as palette from "./palette.js";
+import * as request from "./request.js";
 import { act, toast } from "./toast.js";
 
 const bar = document.getElementById("offline");
@@ -94,8 +94,8 @@ keys.bind("c", () => doings["new-task"]());
 keys.bind("?", () => doings.keys());
 keys.bind("Control+k", () => palette.open());
 keys.bind("Escape", () => (document.referrer.startsWith(location.origin) && location.pathname !== "/" ? history.back() : false));
-actions.start();
 clock.start();
 fragments.start();
 keys.start();
 live.start();
+request.start();

@@ -64,11 +64,17 @@ export function open() {
     choose(options()[0]);
   };
 
-  input.addEventListener("input", search);
+  let searching = null;
+  input.addEventListener("input", () => (searching = search()));
+  // Whoever types fast means what is being searched for, not what is still shown.
+  const enter = async () => {
+    await searching;
+    run(options().find((option) => option.getAttribute("aria-selected") === "true"));
+  };
   dialog.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") step(1);
     else if (event.key === "ArrowUp") step(-1);
-    else if (event.key === "Enter") run(options().find((option) => option.getAttribute("aria-selected") === "true"));
+    else if (event.key === "Enter") enter();
     else return;
     event.preventDefault();
   });

@@ -12,7 +12,9 @@ const root = document.getElementById("review");
 const diffs = document.getElementById("diffs");
 const { task, base, head } = root.dataset;
 const ends = `base=${base}&head=${head}`;
-const isSplit = () => root.dataset.split === "true" && innerWidth > 600;
+// Two columns of code need more room than a phone has; turned on its side, it may have it.
+const narrow = matchMedia("(max-width: 600px)");
+const isSplit = () => root.dataset.split === "true" && !narrow.matches;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
 // Files
@@ -166,6 +168,10 @@ function setLayout(split) {
   root.dataset.split = split;
   for (const button of all("[data-layout]")) button.setAttribute("aria-pressed", (button.dataset.layout === "split") === split);
   remember();
+  layOutAgain();
+}
+
+function layOutAgain() {
   for (const article of all(".file:not([data-later])", diffs)) {
     article.setAttribute("data-later", "");
     watch(article);
@@ -296,8 +302,8 @@ document.addEventListener("click", (event) => {
   const on = (selector) => event.target.closest(selector);
   const hunk = on(".hunk");
   const file = on(".file");
+  if (on(".menu-list")) on("details.menu").removeAttribute("open");
   if (on("[data-act]")) {
-    on("details.menu")?.removeAttribute("open");
     acts[on("[data-act]").dataset.act]?.();
   } else if (on("[data-mark]")) mark(hunk);
   else if (on("[data-only-fresh]")) {
@@ -353,7 +359,7 @@ keys.bind(["t", "/"], () => {
   root.classList.add("has-tree");
   find.focus();
 });
-keys.bind("u", () => setLayout(root.dataset.split !== "true"));
+keys.bind("u", () => !narrow.matches && setLayout(root.dataset.split !== "true"));
 keys.bind("i", () => showOnly(!document.body.classList.contains("new-only")));
 keys.bind("Shift+A", () => document.querySelector("#approve:not([disabled])")?.click());
 keys.bind("Shift+R", () => press("#send-back:not([disabled])"));
@@ -369,6 +375,9 @@ comments.start({ task, head, diffs, load, openFold, changed: showDecision });
 all(".file[data-later]", diffs).forEach(watch);
 all(".file:not([data-later])", diffs).forEach(ready);
 if (document.body.classList.contains("new-only")) showOnly(true);
+// The server does not know how wide the screen is.
+if (root.dataset.split === "true" && narrow.matches) layOutAgain();
+narrow.addEventListener("change", () => root.dataset.split === "true" && layOutAgain());
 document.addEventListener("fragment", ({ detail }) => detail.id === "decide" && showDecision());
 // The branch can move without an event: somebody commits in the worktree.
 document.addEventListener("visibilitychange", () => document.hidden || look());

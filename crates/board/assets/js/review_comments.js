@@ -1,15 +1,12 @@
 // Comments that are not sent yet: kept in the browser, so that a reload or a restart of the server loses none.
 
+import { make } from "./dialog.js";
+
 let page;
 let key;
 let drafts = [];
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-const make = (tag, fields = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), fields);
-  element.append(...children);
-  return element;
-};
 
 // Those that are finished; one that is still being written does not count.
 export const list = () => drafts.filter((draft) => draft.text.trim() !== "" && !draft.isOpen);

@@ -1,47 +1,8 @@
 // The decisions of a review. Each names what it does, and says what happened in the API's own words.
 
 import { post, send, words } from "./api.js";
-import { show } from "./dialog.js";
+import { ask, make } from "./dialog.js";
 import { toast } from "./toast.js";
-
-const make = (tag, fields = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), fields);
-  element.append(...children);
-  return element;
-};
-
-// A dialog with a title, parts, and a button that does something; errors stay in it.
-function dialog({ title, parts, ok, isDanger = false, done }) {
-  const problem = make("p", { className: "bad", role: "alert" });
-  const button = make("button", { type: "submit", className: `btn primary${isDanger ? " danger" : ""}`, id: "do-it" }, ok);
-  const cancel = make("button", { type: "button", className: "btn plain" }, "Not now");
-  const form = make("form", { method: "dialog" }, make("div", { className: "form" }, make("h2", {}, title), ...parts, problem), make("footer", {}, cancel, make("span", { className: "end" }), button));
-  const box = make("dialog", { className: "dialog", ariaLabel: title }, form);
-  const run = async () => {
-    if (!form.reportValidity()) return;
-    button.disabled = true;
-    try {
-      await done();
-      box.close();
-    } catch (error) {
-      problem.textContent = words(error);
-      button.disabled = false;
-    }
-  };
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    run();
-  });
-  form.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      run();
-    }
-  });
-  cancel.addEventListener("click", () => box.close());
-  show(box);
-  (form.querySelector("textarea, select") ?? button).focus();
-}
 
 const paragraph = (text, className = "mid") => make("p", { className }, text);
 
@@ -65,13 +26,12 @@ export function approve({ task, head, decide, left, drafts, look }) {
   if (left > 0) parts.push(paragraph(`${left} ${left === 1 ? "change is" : "changes are"} not viewed yet.`));
   if (drafts > 0) parts.push(paragraph(`Your ${drafts === 1 ? "comment is" : `${drafts} comments are`} not sent with an approval.`));
   parts.push(paragraph(`Merges ${head.slice(0, 10)}.`));
-  dialog({ title: `Approve and merge #${task}`, parts, ok: lacks || obeyed ? "Merge it anyway" : "Approve and merge", done: merge });
+  ask({ title: `Approve and merge #${task}`, parts, ok: lacks || obeyed ? "Merge it anyway" : "Approve and merge", done: merge });
 }
 
 // Sends the work back with what was written, as one rejection.
 export async function sendBack({ task, drafts, look, isAgentChosen = false }) {
   const count = drafts.count();
-  const field = make("textarea", { rows: 4, maxLength: 5000, required: count === 0, placeholder: count ? "Anything else? (optional)" : "What should change?", ariaLabel: "What should change" });
   const parts = [];
   if (count) parts.push(paragraph(`${count} ${count === 1 ? "comment goes" : "comments go"} along, with the lines they are about.`));
   if (drafts.unfinished()) parts.push(paragraph("A comment that you are still writing stays here.", "warn"));
@@ -81,9 +41,7 @@ export async function sendBack({ task, drafts, look, isAgentChosen = false }) {
     select.append(...items.map((agent) => make("option", { value: agent.id }, agent.id)));
     parts.push(make("label", { className: "row" }, "Send it to ", select));
   }
-  parts.push(field);
-  const done = async () => {
-    const text = field.value.trim();
+  const done = async (text) => {
     const body = { comments: drafts.bodies() };
     if (text) {
       // A reason has one thousand characters; more is feedback.
@@ -97,17 +55,19 @@ export async function sendBack({ task, drafts, look, isAgentChosen = false }) {
     toast(`Sent #${task} back`, { icon: "back", action: next() });
     look();
   };
-  dialog({ title: `Send #${task} back`, parts, ok: count ? `Send back with ${count} ${count === 1 ? "comment" : "comments"}` : "Send back", done });
+  const label = count ? "Anything else? (optional)" : "What should change?";
+  const ok = count ? `Send back with ${count} ${count === 1 ? "comment" : "comments"}` : "Send back";
+  ask({ title: `Send #${task} back`, parts, label, isRequired: count === 0, max: 5000, ok, done });
 }
 
 export function cancel({ task, look }) {
-  const field = make("textarea", { rows: 2, maxLength: 500, placeholder: "Why? (optional)", ariaLabel: "Why" });
-  const done = async () => {
-    await post(`/api/tasks/${task}/cancel`, field.value.trim() ? { reason: field.value.trim() } : {});
+  const done = async (reason) => {
+    await post(`/api/tasks/${task}/cancel`, reason ? { reason } : {});
     toast(`Cancelled #${task}; the work is kept`, { action: next() });
     look();
   };
-  dialog({ title: `Cancel the work on #${task}`, parts: [paragraph("The task goes back to the backlog. What was done is kept as a salvage."), field], ok: "Cancel the work", isDanger: true, done });
+  const text = "The task goes back to the backlog. What was done is kept as a salvage.";
+  ask({ title: `Cancel the work on #${task}`, text, label: "Why? (optional)", max: 500, ok: "Cancel the work", danger: true, done });
 }
 
 // Puts up what is in the worktree now, and shows what is new.

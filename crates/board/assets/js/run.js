@@ -3,12 +3,9 @@
 import { post, words } from "./api.js";
 import * as draft from "./draft.js";
 import * as keys from "./keys.js";
-import * as request from "./request.js";
 import { toast } from "./toast.js";
 
 const page = document.querySelector(".plainrun");
-
-request.start();
 
 // Answers the question of the step that it was asked in, so that no other question is answered.
 async function answer(form, approved) {

@@ -2,15 +2,11 @@
 
 import { html } from "./api.js";
 import { morph } from "./fragments.js";
-import { toast } from "./toast.js";
 import * as live from "./live.js";
 import { creating } from "./new_task.js";
 
 for (const part of document.querySelectorAll("[data-late]")) {
   html(part.dataset.late).then((text) => text && morph(part, text), () => {});
-}
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", () => navigator.clipboard?.writeText(button.dataset.copy).then(() => toast("Copied to the clipboard"), () => {}));
 }
 live.on((event) => {
   if (event.type === "task:created" || event.type === "look-again") creating.finally(() => location.reload());

@@ -6,7 +6,6 @@ import { morph } from "./fragments.js";
 import * as keys from "./keys.js";
 import * as live from "./live.js";
 import { Log } from "./log.js";
-import * as request from "./request.js";
 import { toast } from "./toast.js";
 
 const page = document.querySelector(".task");
@@ -17,8 +16,6 @@ const onCtrlEnter = (field, run) =>
     event.preventDefault();
     run();
   });
-
-request.start();
 
 // The log, and the choice of a session.
 const list = document.getElementById("log");
@@ -114,23 +111,33 @@ if (middle) {
     [before, version] = [now.text, now.tag];
     return true;
   };
-  const put = () =>
+  const put = (text) =>
     fetch(address, {
       method: "PUT",
       headers: { "content-type": "text/markdown", accept: "application/json", "if-match": version },
-      body: field.value,
+      body: text,
     }).catch(() => null);
+  // Puts back what was there, unless somebody has changed the file since.
+  const undo = async (text) => {
+    const response = await put(text);
+    if (!response?.ok) return toast("It was not undone: the file was changed since, or the server cannot be reached", { isError: true });
+    morph(article, await html(article.dataset.src));
+    toast("The file is as it was before", { icon: "back" });
+  };
   const save = async () => {
     problem.textContent = "";
-    let response = await put();
+    const text = field.value;
+    let response = await put(text);
     if (response?.status === 412) {
       // What somebody else did to the task moves the version, too; only another text stands in the way.
       if (await elsewhere(true)) return;
-      response = await put();
+      response = await put(text);
     }
     if (response?.ok) {
+      const was = before;
+      version = (await read()).tag;
       await stop();
-      toast("The file is saved");
+      toast("The file is saved", { action: { label: "Undo", key: "Z", run: () => undo(was) } });
       return;
     }
     const error = response && (await response.json().catch(() => null))?.error;

@@ -68,7 +68,7 @@ fn align_block(hunk: &Hunk, removed: &[usize], added: &[usize], aligned: &mut Al
     fill(aligned, removed.len(), added.len());
 }
 
-/// Pairs lines without crossing, so that the likeness of all pairs together is greatest.
+/// Pairs lines without crossing, so that the similarity of all pairs together is greatest.
 fn pair(hunk: &Hunk, removed: &[usize], added: &[usize]) -> Vec<(usize, usize)> {
     if removed.len() > BLOCK_LINES_MAX || added.len() > BLOCK_LINES_MAX {
         return (0..removed.len().min(added.len())).map(|place| (place, place)).collect();
@@ -79,12 +79,12 @@ fn pair(hunk: &Hunk, removed: &[usize], added: &[usize]) -> Vec<(usize, usize)> 
     let (old, new) = (words(removed), words(added));
     let width = new.len() + 1;
     let mut best = vec![0; (old.len() + 1) * width];
-    let mut likeness = vec![0; old.len() * new.len()];
+    let mut similarity = vec![0; old.len() * new.len()];
     for left in (0..old.len()).rev() {
         for right in (0..new.len()).rev() {
             let alike = weigh_likeness(&old[left], &new[right]);
             let alike = if alike < LIKENESS_MIN { 0 } else { alike };
-            likeness[left * new.len() + right] = alike;
+            similarity[left * new.len() + right] = alike;
             let paired = if alike > 0 { alike + best[(left + 1) * width + right + 1] } else { 0 };
             best[left * width + right] =
                 paired.max(best[(left + 1) * width + right]).max(best[left * width + right + 1]);
@@ -92,7 +92,7 @@ fn pair(hunk: &Hunk, removed: &[usize], added: &[usize]) -> Vec<(usize, usize)> 
     }
     let (mut left, mut right, mut pairs) = (0, 0, Vec::new());
     while left < old.len() && right < new.len() {
-        let (here, alike) = (best[left * width + right], likeness[left * new.len() + right]);
+        let (here, alike) = (best[left * width + right], similarity[left * new.len() + right]);
         if alike > 0 && here == alike + best[(left + 1) * width + right + 1] {
             pairs.push((left, right));
             (left, right) = (left + 1, right + 1);

@@ -202,7 +202,7 @@ fn render_hunk(out: &mut String, piece: &FilePiece<'_>, hunk: &Hunk, seen: Optio
     out.push_str("</section>");
 }
 
-fn unified_row(
+pub(super) fn unified_row(
     out: &mut String,
     piece: &FilePiece<'_>,
     line: &Line,
@@ -341,7 +341,7 @@ fn is_in_a_hunk(file: &File, placed: &Placed) -> bool {
     })
 }
 
-fn begin_table(out: &mut String, is_split: bool, count: usize) {
+pub(super) fn begin_table(out: &mut String, is_split: bool, count: usize) {
     // Where a table is long, the browser need not lay out what is out of view.
     out.push_str(if count >= CHUNK_ROWS { "<div class=\"chunk big\">" } else { "<div class=\"chunk\">" });
     out.push_str(match is_split {

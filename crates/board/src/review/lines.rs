@@ -10,9 +10,23 @@ use std::fmt::Write;
 /// More is read in the task file.
 const LINES_MAX: usize = 2_000;
 
-/// Renders a text with numbers, and the comments of earlier attempts below it.
+/// Renders a text with numbers, if there is one, and the comments of earlier attempts below it.
 pub(super) fn render_part(text: &str, part: Part, rejections: &[RejectionView]) -> Markup {
     let mut out = String::new();
+    if !text.is_empty() {
+        render_text(&mut out, text, part);
+    }
+    for rejection in rejections {
+        for (comment, number) in
+            rejection.comments.iter().zip(1..).filter(|(comment, _)| comment.part == Some(part))
+        {
+            render_talk(&mut out, &Placed::loose(rejection, (comment, number)), true);
+        }
+    }
+    Markup::new(out)
+}
+
+fn render_text(out: &mut String, text: &str, part: Part) {
     let _ = write!(
         out,
         "<table class=\"diff one\" data-part=\"{}\"><colgroup><col class=\"n\"><col></colgroup>",
@@ -23,14 +37,8 @@ pub(super) fn render_part(text: &str, part: Part, rejections: &[RejectionView]) 
             out,
             "<tr data-new=\"{number}\"><td class=\"n\" data-side=\"new\">{number}</td><td class=\"c\">"
         );
-        render_code(&mut out, line, &[], &[]);
+        render_code(out, line, &[], &[]);
         out.push_str("</td></tr>");
     }
     out.push_str("</table>");
-    for rejection in rejections {
-        for comment in rejection.comments.iter().filter(|comment| comment.part == Some(part)) {
-            render_talk(&mut out, &Placed::of_part(rejection, comment), true);
-        }
-    }
-    Markup::new(out)
 }

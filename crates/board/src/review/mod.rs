@@ -5,6 +5,7 @@
 
 mod decision;
 mod file;
+mod glance;
 mod lines;
 mod panel;
 mod talk;
@@ -12,15 +13,18 @@ mod tree;
 
 pub use decision::{Decision, gone, render_decision};
 pub use file::{FilePiece, render_file, render_head, render_lines};
+pub use glance::render_glance;
 pub use panel::Panel;
 pub use talk::Placed;
 pub use tree::Tree;
 
+use crate::act::attributes;
 use crate::diff::Patch;
-use crate::markup::{Markup, render};
+use crate::markup::{Markup, escape, render};
 use crate::shell::Shell;
 use askama::Template;
-use regatta_engine::{ReviewView, TaskView};
+use regatta_engine::{RejectionView, ReviewView, TaskView};
+use serde_json::json;
 
 /// What the page is made of.
 #[derive(Debug)]
@@ -43,6 +47,8 @@ pub struct Page<'a> {
     pub decision: &'a Decision<'a>,
     /// Whether the versions stand side by side.
     pub is_split: bool,
+    /// Whether the config names an editor.
+    pub has_editor: bool,
     /// Whether only what is new to the reader is shown.
     pub is_new_only: bool,
     /// Where the task stands among those that need the reader: its place, how many there are, the one before and the next.
@@ -82,12 +88,30 @@ impl Page<'_> {
         self.task.rejection_count + 1
     }
 
+    /// Returns the attributes of the button that opens the worktree.
+    pub(crate) fn opening(&self) -> Markup {
+        let path = format!("/api/tasks/{}/open", self.task.id);
+        attributes(&json!({ "path": path, "said": "The worktree opens in your editor" }))
+    }
+
     pub(crate) fn added(&self) -> usize {
         self.patch.files.iter().map(|file| file.counts().0).sum()
     }
 
     pub(crate) fn removed(&self) -> usize {
         self.patch.files.iter().map(|file| file.counts().1).sum()
+    }
+
+    /// Shows the comments on files that the diff does not touch any more, with the lines that they quote.
+    pub(crate) fn elsewhere(&self, rejection: &RejectionView) -> Markup {
+        let is_shown = |path: &str| self.patch.files.iter().any(|file| file.path == path);
+        let mut out = String::new();
+        for (comment, number) in rejection.comments.iter().zip(1..) {
+            let Some(path) = comment.path.as_deref().filter(|path| !is_shown(path)) else { continue };
+            out.push_str(&format!("<p class=\"dim cut\"><code>{}</code></p>", escape(path)));
+            talk::render_talk(&mut out, &Placed::loose(rejection, (comment, number)), true);
+        }
+        Markup::new(out)
     }
 
     pub(crate) fn obeyed(&self) -> &[String] {

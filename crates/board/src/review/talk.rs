@@ -2,19 +2,23 @@
 
 use crate::markup::escape;
 use crate::parts;
-use regatta_engine::RejectionView;
 use regatta_engine::core::{Comment, Side};
+use regatta_engine::{AnswerView, RejectionView};
 use std::fmt::Write;
 
 /// A comment of an earlier attempt, with where its lines are now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     comment: Comment,
+    /// What the agent said to it.
+    answer: Option<AnswerView>,
     /// The attempt whose diff it is about.
     attempt: u32,
     by: String,
     /// The last of its lines as the file is now; nothing if they changed.
     last_line: Option<u32>,
+    /// Which version of the file has that line.
+    side: Side,
 }
 
 impl Placed {
@@ -22,26 +26,38 @@ impl Placed {
     pub fn find(rejections: &[RejectionView], path: &str, old: Option<&str>, new: Option<&str>) -> Vec<Self> {
         let mut placed = Vec::new();
         for rejection in rejections {
-            for comment in rejection.comments.iter().filter(|comment| comment.path.as_deref() == Some(path)) {
-                let text = if comment.side == Side::Old { old } else { new };
+            for (comment, number) in rejection.comments.iter().zip(1..) {
+                if comment.path.as_deref() != Some(path) {
+                    continue;
+                }
+                let find = |side: Side, text: Option<&str>| Some((side, find_lines(comment, text?)?));
+                // A line that is gone now may stand among those that were removed.
+                let found = match comment.side {
+                    Side::Old => find(Side::Old, old),
+                    Side::New => find(Side::New, new).or_else(|| find(Side::Old, old)),
+                };
                 placed.push(Placed {
                     comment: comment.clone(),
+                    answer: rejection.find_answer(number).cloned(),
                     attempt: rejection.number,
                     by: rejection.by.clone(),
-                    last_line: text.and_then(|text| find_lines(comment, text)),
+                    last_line: found.map(|(_, line)| line),
+                    side: found.map_or(comment.side, |(side, _)| side),
                 });
             }
         }
         placed
     }
 
-    pub(super) fn of_part(rejection: &RejectionView, comment: &Comment) -> Self {
+    /// A comment that does not stand beside lines; `number` is its own in the rejection.
+    pub(super) fn loose(rejection: &RejectionView, (comment, number): (&Comment, u32)) -> Self {
         let (attempt, by) = (rejection.number, rejection.by.clone());
-        Placed { comment: comment.clone(), attempt, by, last_line: None }
+        let answer = rejection.find_answer(number).cloned();
+        Placed { comment: comment.clone(), answer, attempt, by, last_line: None, side: comment.side }
     }
 
     pub(super) fn is_old(&self) -> bool {
-        self.comment.side == Side::Old
+        self.side == Side::Old
     }
 
     pub(super) fn last_line(&self) -> Option<u32> {
@@ -78,7 +94,8 @@ pub(super) fn render_talk(out: &mut String, placed: &Placed, is_loose: bool) {
         placed.attempt,
     );
     if is_loose && comment.line.is_some() {
-        let changed = if placed.last_line.is_none() { ", which changed since" } else { "" };
+        let is_gone = placed.last_line.is_none() || placed.side != comment.side;
+        let changed = if is_gone { ", which changed since" } else { "" };
         let place = match comment.lines() {
             Some((first, last)) if first != last => format!("lines {first}–{last}"),
             Some((first, _)) => format!("line {first}"),
@@ -91,7 +108,21 @@ pub(super) fn render_talk(out: &mut String, placed: &Placed, is_loose: bool) {
     if is_loose && let Some(quote) = &comment.quote {
         let _ = write!(out, "<pre class=\"quote\">{}</pre>", super::file::shown_lines(quote));
     }
-    let _ = write!(out, "<p>{}</p></div></div>", escape(&comment.text));
+    let _ = write!(out, "<p>{}</p></div>", escape(&comment.text));
+    if let Some(answer) = &placed.answer {
+        render_answer(out, answer, placed.attempt + 1);
+    }
+    out.push_str("</div>");
+}
+
+fn render_answer(out: &mut String, answer: &AnswerView, attempt: u32) {
+    let _ = write!(
+        out,
+        "<div class=\"say is-answer\">{}<span class=\"by\"><b class=\"mid\">{}</b> in attempt {attempt}</span><p>{}</p></div>",
+        parts::face(answer.agent_id.as_str()),
+        escape(answer.agent_id.as_str()),
+        escape(&answer.text),
+    );
 }
 
 #[cfg(test)]
@@ -102,6 +133,25 @@ mod tests {
         let (line, end_line) = (Some(line), Some(end));
         Comment { path: Some("a".into()), line, end_line, text: "x".into(), ..Comment::default() }
             .quoting(quoted.lines())
+    }
+
+    #[test]
+    fn a_line_that_was_removed_since_keeps_its_comment() {
+        let rejection = RejectionView {
+            number: 1,
+            at: jiff::Timestamp::UNIX_EPOCH,
+            by: "me".into(),
+            reason: "why".into(),
+            feedback: None,
+            comments: vec![comment(2, 2, "two"), comment(1, 1, "one"), comment(1, 1, "gone")],
+            answers: Vec::new(),
+            agent_id: None,
+            base: None,
+            head: None,
+        };
+        let placed = Placed::find(&[rejection], "a", Some("one\ntwo\n"), Some("one\n2\n"));
+        let places: Vec<_> = placed.iter().map(|placed| (placed.is_old(), placed.last_line())).collect();
+        assert_eq!(places, [(true, Some(2)), (false, Some(1)), (false, None)]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The changes of a task, file by file: enough to see what is there; the review has the rest.
 
+use crate::diff::Patch;
 use crate::markup::{Markup, escape};
 use crate::parts;
+use crate::review::render_glance;
 use crate::words;
 use regatta_engine::{DiffView, FileView};
 
@@ -32,9 +34,10 @@ pub fn changes(diff: &DiffView) -> Markup {
 }
 
 fn files(files: &[FileView], patch: &str) -> String {
-    let patches = split(patch);
-    let row = |(number, file): (usize, &FileView)| {
-        let body = patches.get(number).map_or_else(String::new, |patch| lines(patch));
+    let patch = Patch::parse(patch);
+    let row = |file: &FileView| {
+        let lines = patch.files.iter().find(|lines| lines.path == file.path);
+        let body = lines.map(|lines| render_glance(lines, LINES_MAX).into_string()).unwrap_or_default();
         let counts = if file.is_binary {
             "<span class=\"dim\">binary</span>".to_owned()
         } else {
@@ -44,66 +47,12 @@ fn files(files: &[FileView], patch: &str) -> String {
             )
         };
         format!(
-            "<details class=\"opens changed\"><summary><span class=\"grow row\">{}<code class=\"cut\">{}</code> <span class=\"dim\">{}</span></span><span class=\"took\">{counts}{}</span></summary><div class=\"open\">{body}</div></details>",
+            "<details class=\"opens changed\"><summary><span class=\"grow row\">{}<code class=\"cut\">{}</code> <span class=\"dim\">{}</span></span><span class=\"took\">{counts}{}</span></summary><div class=\"mini\">{body}</div></details>",
             parts::small("edit"),
             escape(&file.path),
             escape(&file.status),
             parts::small("right"),
         )
     };
-    files.iter().enumerate().map(|(number, file)| row((number, file))).collect()
-}
-
-/// Splits a patch into those of its files: a line of a file's content never begins so.
-fn split(patch: &str) -> Vec<&str> {
-    const HEAD: &str = "diff --git ";
-    let mut begins: Vec<usize> = patch.match_indices(HEAD).map(|(at, _)| at).collect();
-    begins.retain(|at| *at == 0 || patch.as_bytes()[at - 1] == b'\n');
-    let ends = begins.iter().skip(1).copied().chain([patch.len()]);
-    begins.iter().zip(ends).map(|(begin, end)| &patch[*begin..end]).collect()
-}
-
-fn lines(patch: &str) -> String {
-    let body = patch.lines().skip_while(|line| !line.starts_with("@@"));
-    let mut rows = String::new();
-    for (count, line) in body.enumerate() {
-        if count == LINES_MAX {
-            rows.push_str(
-                "<tr class=\"gap\"><td class=\"s\">⋯</td><td class=\"c\">more in the review</td></tr>",
-            );
-            break;
-        }
-        let (class, mark, text) = match line.as_bytes().first() {
-            Some(b'+') => (" class=\"a\"", "+", &line[1..]),
-            Some(b'-') => (" class=\"d\"", "−", &line[1..]),
-            Some(b'@') => (" class=\"gap\"", "", line),
-            Some(b' ') => ("", "", &line[1..]),
-            _ => ("", "", line),
-        };
-        rows.push_str(&format!(
-            "<tr{class}><td class=\"s\">{mark}</td><td class=\"c\">{}</td></tr>",
-            escape(text)
-        ));
-    }
-    if rows.is_empty() {
-        return "<p class=\"dim\">No lines to show.</p>".to_owned();
-    }
-    format!(
-        "<div class=\"mini\"><table class=\"diff tiny\"><colgroup><col class=\"s\"><col></colgroup>{rows}</table></div>"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_patch_is_lines_with_marks_and_never_html() {
-        let patch =
-            "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-<b>\n+<script>\n+diff --git in a line\n";
-        assert_eq!(split(&format!("{patch}{patch}")).len(), 2);
-        let html = lines(patch);
-        assert!(html.contains("&lt;script&gt;") && !html.contains("<script"), "{html}");
-        assert_eq!(html.matches("<tr").count(), 4);
-    }
+    files.iter().map(row).collect()
 }

@@ -1,12 +1,14 @@
 //! The panel beside a task: criteria with claim and evidence, facts, what it uses, what happened, what was kept.
 
 use super::About;
+use crate::act::attributes;
 use crate::markup::{Markup, escape, render};
 use crate::parts;
 use crate::timeline::Moment;
 use crate::words::{self, Clock};
 use askama::Template;
 use regatta_engine::core::{Salvage, TaskId};
+use regatta_engine::recovery::short_path;
 use regatta_engine::{CriterionView, TaskView};
 use serde_json::json;
 
@@ -35,21 +37,21 @@ struct Kept {
     request: Markup,
 }
 
-pub(super) fn panel(about: &About<'_>) -> Markup {
-    let task = about.task;
+pub(super) fn panel(about: &About) -> Markup {
+    let task = &about.task;
     render(&Panel {
         task,
         criteria: task.criteria.iter().map(|criterion| row(about, criterion)).collect(),
-        timeline: about.timeline,
-        clock: about.clock,
+        timeline: &about.timeline,
+        clock: &about.clock,
         facts: facts(about),
         salvages: task.salvages.iter().map(|salvage| kept(task, salvage)).collect(),
     })
 }
 
-fn row<'a>(about: &About<'_>, criterion: &'a CriterionView) -> Row<'a> {
+fn row<'a>(about: &About, criterion: &'a CriterionView) -> Row<'a> {
     let agent = about.task.agent_id.as_deref().unwrap_or("somebody");
-    let at = about.checked_at.map_or_else(String::new, |commit| {
+    let at = about.checked_at.as_deref().map_or_else(String::new, |commit| {
         format!(" at <code>{}</code>", escape(commit.get(..7).unwrap_or(commit)))
     });
     let (mark, evidence) = match (criterion.verified, criterion.checked, &criterion.check) {
@@ -80,8 +82,8 @@ fn ring() -> Markup {
     Markup::new("<span class=\"seen\"><span class=\"sr\">open</span></span>".to_owned())
 }
 
-fn facts(about: &About<'_>) -> Vec<(&'static str, Markup)> {
-    let task = about.task;
+fn facts(about: &About) -> Vec<(&'static str, Markup)> {
+    let task = &about.task;
     let mut facts: Vec<(&'static str, Markup)> = Vec::new();
     let mut add = |name, html: String| facts.push((name, Markup::new(html)));
     if let Some(agent) = &task.agent_id {
@@ -99,11 +101,10 @@ fn facts(about: &About<'_>) -> Vec<(&'static str, Markup)> {
     }
     if let Some(folder) = &task.worktree {
         let open = if about.has_editor {
-            let request =
-                json!({ "method": "POST", "path": format!("/api/tasks/{}/open", task.id), "body": {} });
+            let request = json!({ "method": "POST", "path": format!("/api/tasks/{}/open", task.id), "body": {}, "said": "The worktree opens in your editor" });
             format!(
-                "<button type=\"button\" class=\"linky\" aria-label=\"Open the worktree in the editor\" data-request=\"{}\">{}</button>",
-                escape(&request.to_string()),
+                "<button type=\"button\" class=\"linky\" aria-label=\"Open the worktree in the editor\" {}>{}</button>",
+                attributes(&request),
                 parts::small("ext")
             )
         } else {
@@ -113,8 +114,7 @@ fn facts(about: &About<'_>) -> Vec<(&'static str, Markup)> {
                 parts::small("link")
             )
         };
-        let short =
-            folder.rsplit('/').take(3).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("/");
+        let short = short_path(folder);
         add(
             "Worktree",
             format!(
@@ -153,10 +153,10 @@ fn facts(about: &About<'_>) -> Vec<(&'static str, Markup)> {
         add("Depends on", links(&task.dependencies));
     }
     if !about.needed_by.is_empty() {
-        add("Needed by", links(about.needed_by));
+        add("Needed by", links(&about.needed_by));
     }
     if let Some(sandbox) = &task.sandbox {
-        add("Sandbox", escape(sandbox));
+        add("Sandbox", parts::prose(sandbox).into_string());
     }
     facts
 }
@@ -171,10 +171,10 @@ fn kept(task: &TaskView, salvage: &Salvage) -> Kept {
     let ask = json!({ "title": format!("Bring back salvage {number}?"), "text": "A branch is made from it. Nothing is merged.",
         "label": "Name of the branch (optional)", "field": "branch", "ok": "Make the branch" });
     let body = number.parse::<u32>().map_or_else(|_| json!({}), |number| json!({ "number": number }));
-    let request = json!({ "method": "POST", "path": format!("/api/tasks/{}/salvage", task.id), "body": body, "ask": ask });
+    let request = json!({ "method": "POST", "path": format!("/api/tasks/{}/salvage", task.id), "body": body, "ask": ask, "said": "The branch is made" });
     Kept {
         name: salvage.name.clone(),
         commit: salvage.commit.to_string().chars().take(7).collect(),
-        request: Markup::new(format!("data-decides data-request=\"{}\"", escape(&request.to_string()))),
+        request: attributes(&request),
     }
 }

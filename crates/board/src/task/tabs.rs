@@ -27,18 +27,18 @@ struct Bar<'a> {
     items: Vec<Item>,
 }
 
-pub(super) fn bar(about: &About<'_>) -> Markup {
+pub(super) fn bar(about: &About) -> Markup {
     let items = Tab::ALL.into_iter().zip(1..).map(|(tab, key)| {
         let (word, note) = match tab {
             Tab::Session => ("Session", Markup::default()),
             Tab::File => ("Task file", Markup::default()),
-            Tab::Changes => ("Changes", lines_of(about.task)),
-            Tab::Chain => ("Inputs and output", stale_mark(about.task)),
-            Tab::Messages => ("Messages", count_mark(about.messages)),
+            Tab::Changes => ("Changes", lines_of(&about.task)),
+            Tab::Chain => ("Inputs and output", stale_mark(&about.task)),
+            Tab::Messages => ("Messages", count_mark(about.messages.len())),
         };
         Item { tab, word, note, key }
     });
-    render(&Bar { task: about.task, shown: about.tab, items: items.collect() })
+    render(&Bar { task: &about.task, shown: about.tab, items: items.collect() })
 }
 
 fn lines_of(task: &TaskView) -> Markup {
@@ -60,18 +60,18 @@ fn count_mark(count: usize) -> Markup {
     Markup::new(format!("<span class=\"dim\">{count}</span>"))
 }
 
-pub(super) fn middle(about: &About<'_>, middle: &Middle<'_>) -> Markup {
+pub(super) fn middle(about: &About, middle: &Middle<'_>) -> Markup {
     match middle {
         Middle::Session(shown) => session(about, *shown),
         Middle::File(text, version) => {
-            render(&File { task: about.task, text, version: *version, shown: markdown::render(text) })
+            render(&File { task: &about.task, text, version: *version, shown: markdown::render(text) })
         }
         Middle::Changes(diff) => match diff {
             Some(diff) => changes(diff),
             None => nothing("folder", "No changes yet", "What the agent changes is shown here."),
         },
         Middle::Chain(output) => chain(about, output),
-        Middle::Messages(messages) => render(&Messages { messages, clock: about.clock }),
+        Middle::Messages(messages) => render(&Messages { messages, clock: &about.clock }),
     }
 }
 
@@ -96,7 +96,7 @@ struct LogBar<'a> {
 }
 
 /// Renders the bar above a log: which session it is, and whether it is followed.
-pub(super) fn logbar(about: &About<'_>, shown: &str) -> Markup {
+pub(super) fn logbar(about: &About, shown: &str) -> Markup {
     let others = about.sessions.iter().rev().map(|other| {
         let of = about.sessions.len();
         let name = format!("Session {} of {of}", other.number);
@@ -104,7 +104,7 @@ pub(super) fn logbar(about: &About<'_>, shown: &str) -> Markup {
     });
     let own = about.sessions.iter().find(|session| session.session == shown);
     render(&LogBar {
-        task: about.task,
+        task: &about.task,
         shown,
         others: others.collect(),
         line: own.map_or_else(String::new, |own| line_of(about, own)),
@@ -114,20 +114,25 @@ pub(super) fn logbar(about: &About<'_>, shown: &str) -> Markup {
 }
 
 /// Says what a session has used: so far, as its agent says, while it runs.
-fn line_of(about: &About<'_>, session: &SessionLog) -> String {
+fn line_of(about: &About, session: &SessionLog) -> String {
     let activity = about
         .task
         .activity
         .as_ref()
         .filter(|activity| session.is_open() && activity.session == session.number);
-    let Some(activity) = activity else { return session_line(session, about.clock) };
+    let Some(activity) = activity else { return session_line(session, &about.clock) };
     let mut parts = vec![activity.agent_id.to_string(), about.clock.age(activity.started_at)];
-    parts.extend(activity.tokens.map(|tokens| format!("{} tokens", words::tokens(tokens))));
+    parts.extend(
+        activity
+            .tokens
+            .filter(|tokens| *tokens > 0)
+            .map(|tokens| format!("{} tokens", words::tokens(tokens))),
+    );
     parts.extend(activity.cost_micros.map(words::money));
     parts.join(" · ")
 }
 
-fn session(about: &About<'_>, shown: Option<(&SessionLog, log::Part<'_>)>) -> Markup {
+fn session(about: &About, shown: Option<(&SessionLog, log::Part<'_>)>) -> Markup {
     let Some((session, part)) = shown else {
         return match about.task.column {
             Column::Backlog => nothing(
@@ -141,7 +146,7 @@ fn session(about: &About<'_>, shown: Option<(&SessionLog, log::Part<'_>)>) -> Ma
     render(&Session {
         bar: logbar(about, &session.session),
         log: session,
-        rows: log::rows(part.items, part.is_open && !part.has_more, about.clock),
+        rows: log::rows(part.items, part.is_open && !part.has_more, &about.clock),
         part,
     })
 }
@@ -164,12 +169,12 @@ struct Chain<'a> {
     output: Option<Markup>,
 }
 
-fn chain(about: &About<'_>, output: &Value) -> Markup {
+fn chain(about: &About, output: &Value) -> Markup {
     let inputs = about.task.inputs.iter();
     let inputs =
         inputs.map(|input| (input.task_id.to_string(), markdown::render(&input.summary), input.stale));
     let output = output["output"].as_str().filter(|text| !text.trim().is_empty()).map(markdown::render);
-    render(&Chain { task: about.task, needed_by: about.needed_by, inputs: inputs.collect(), output })
+    render(&Chain { task: &about.task, needed_by: &about.needed_by, inputs: inputs.collect(), output })
 }
 
 #[derive(Template)]

@@ -55,7 +55,7 @@ impl Asked {
                 .await
                 .map(|found| found.step == *step && matches!(found.phase(), Some(Phase::Asking { .. }))),
         };
-        let is_past = !waits.map_err(|error| error.explain())?;
+        let is_past = !waits?;
         if is_past {
             let subject = match self {
                 Asked::Diff { task, .. } => format!("#{task:<3}"),

@@ -50,7 +50,7 @@ impl Cost {
             By::Agent => CostQuery::Agents,
             By::Session => CostQuery::Sessions,
         };
-        let found = find_cost(&project, query, self.task, self.run).await.map_err(|error| error.explain())?;
+        let found = find_cost(&project, query, self.task, self.run).await?;
         place.screen.data(&found, render);
         Ok(Exit::Done)
     }

@@ -14,7 +14,7 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::{
-    Error, Journal, Project, SampleTask, Supervisor, TaskView, add_sample_tasks, create_sample,
+    Journal, Project, SampleTask, Supervisor, TaskView, add_sample_tasks, create_sample,
     create_speckit_sample, list_tasks,
 };
 use serde_json::json;
@@ -62,15 +62,13 @@ impl Demo {
         if self.board {
             return play_on_board(place, &folder).await;
         }
-        let project = create_sample(&folder).await.map_err(|error| error.explain())?;
+        let project = create_sample(&folder).await?;
         let asks = screen.can_ask() && !self.yes;
         greet(screen, &project, asks);
         let started = Instant::now();
         let interrupt = interruption();
         let project = Arc::new(project);
-        let supervisor = Supervisor::take_everything(Arc::clone(&project), interrupt.clone())
-            .await
-            .map_err(|error| error.explain())?;
+        let supervisor = Supervisor::take_everything(Arc::clone(&project), interrupt.clone()).await?;
         let progress = Progress::new(screen, "adding three tasks");
         let caller = crate::caller::caller(None);
         let person = Person::who_agrees(interrupt);
@@ -80,7 +78,7 @@ impl Demo {
         drop(progress);
         let released = supervisor.release().await;
         played?;
-        released.map_err(|error| error.explain())?;
+        released?;
         finish(screen, &project, started).await
     }
 
@@ -104,15 +102,14 @@ impl Demo {
 
 /// Makes what the demo would play on, and says how to play it by hand.
 async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Result<Exit, Problem> {
-    let explain = |error: Error| error.explain();
     let (project, next) = match workflow {
         Some(name) => {
-            let (project, _) = create_speckit_sample(folder).await.map_err(explain)?;
+            let (project, _) = create_speckit_sample(folder).await?;
             (project, format!("regatta run {name} --prd prd.md"))
         }
         None => {
-            let project = create_sample(folder).await.map_err(explain)?;
-            let tasks = add_sample_tasks(&project, &crate::caller::caller(None)).await.map_err(explain)?;
+            let project = create_sample(folder).await?;
+            let tasks = add_sample_tasks(&project, &crate::caller::caller(None)).await?;
             let [first, ..] = &tasks;
             (project, format!("regatta task assign {} --agent {}", first.task, first.agent))
         }
@@ -127,15 +124,12 @@ async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Resul
 /// Gives the first tasks to their agents, then runs the engine and the server until interrupted. What is ready waits on the
 /// board for the person.
 async fn play_on_board(place: &Place, folder: &Path) -> Result<Exit, Problem> {
-    let explain = |error: Error| error.explain();
-    let project = create_sample(folder).await.map_err(explain)?;
+    let project = create_sample(folder).await?;
     greet(place.screen, &project, true);
     let caller = crate::caller::caller(None);
-    let [first, _, third] = add_sample_tasks(&project, &caller).await.map_err(explain)?;
+    let [first, _, third] = add_sample_tasks(&project, &caller).await?;
     for sample in [first, third] {
-        orders::assign(&project, &caller, sample.task, sample.agent.into(), None, true)
-            .await
-            .map_err(explain)?;
+        orders::assign(&project, &caller, sample.task, sample.agent.into(), None, true).await?;
     }
     let there = place.at(project.root().to_owned());
     drop(project);
@@ -163,16 +157,12 @@ struct Show {
 
 impl Show {
     async fn play(&mut self) -> Result<(), Problem> {
-        let explain = |error: Error| error.explain();
-        let [greet, farewell, notes] =
-            add_sample_tasks(&self.project, &self.caller).await.map_err(explain)?;
+        let [greet, farewell, notes] = add_sample_tasks(&self.project, &self.caller).await?;
         self.assign(&greet).await?;
         self.assign(&notes).await?;
         self.rest(notes.task).await?;
         self.heading(notes.task, "the demo rejects this one, once");
-        orders::reject(&self.project, &self.caller, notes.task, REASON.to_owned(), None)
-            .await
-            .map_err(explain)?;
+        orders::reject(&self.project, &self.caller, notes.task, REASON.to_owned(), None).await?;
         self.rest(greet.task).await?;
         self.decide(greet.task).await?;
         self.assign(&farewell).await?;
@@ -191,7 +181,7 @@ impl Show {
     async fn rest(&mut self, task: TaskId) -> Result<(), Problem> {
         let progress = &self.progress;
         let followed = self.supervisor.rest(task, &mut |update| progress.hear(update)).await;
-        match followed.map_err(|error| error.explain())?.task.error {
+        match followed?.task.error {
             Some(failure) => Err(problem_of(failure)),
             None => Ok(()),
         }
@@ -199,9 +189,8 @@ impl Show {
 
     /// Gets the task approved, by the person or by the demo; after a rejection the agent works again.
     async fn decide(&mut self, task: TaskId) -> Result<(), Problem> {
-        let explain = |error: Error| error.explain();
         loop {
-            let found = orders::get_task(&self.project, task).await.map_err(explain)?;
+            let found = orders::get_task(&self.project, task).await?;
             let Some(asked) = Asked::diff(&found) else { return Ok(()) };
             let decision = match self.asks {
                 true => self.person.decide(&mut self.progress, &self.project, task).await?,
@@ -233,8 +222,8 @@ impl Show {
 }
 
 async fn finish(screen: Screen, project: &Project, started: Instant) -> Result<Exit, Problem> {
-    let tasks = list_tasks(project).await.map_err(|error| error.explain())?;
-    let events = Journal::at_end(project).await.map_err(|error| error.explain())?.position();
+    let tasks = list_tasks(project).await?;
+    let events = Journal::at_end(project).await?.position();
     let root = project.root().display().to_string();
     let summary = serde_json::json!({
         "root": root, "scripted": true, "events": events, "tasks": tasks,

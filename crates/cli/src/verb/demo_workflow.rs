@@ -16,8 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) async fn play(screen: Screen, folder: &Path, workflow: &str, yes: bool) -> Result<Exit, Problem> {
-    let explain = |error: Error| error.explain();
-    let (project, prd) = create_speckit_sample(folder).await.map_err(explain)?;
+    let (project, prd) = create_speckit_sample(folder).await?;
     let asks = screen.can_ask() && !yes;
     greet(screen, &project, asks);
     let started = Instant::now();
@@ -49,10 +48,9 @@ async fn begin(project: &Project, workflow: &str, prd: &str) -> Result<RunId, Er
 }
 
 async fn finish(screen: Screen, project: &Project, run: RunId, started: Instant) -> Result<Exit, Problem> {
-    let explain = |error: Error| error.explain();
-    let (view, steps) = runs::show_run(project, run).await.map_err(explain)?;
-    let tasks = list_tasks(project).await.map_err(explain)?;
-    let events = Journal::at_end(project).await.map_err(explain)?.position();
+    let (view, steps) = runs::show_run(project, run).await?;
+    let tasks = list_tasks(project).await?;
+    let events = Journal::at_end(project).await?.position();
     let root = project.root().display().to_string();
     let summary = json!({ "root": root, "scripted": true, "events": events, "run": view, "tasks": tasks });
     screen.data(&summary, |_| render(&view, &steps, &tasks, &root, started));

@@ -6,11 +6,12 @@ use crate::screen::{DIM, GREEN, RED, YELLOW, clean};
 use crate::verb::state_prune::{name_of, render_bytes};
 use clap::Args;
 use regatta_engine::core::Problem;
-use regatta_engine::{Finding, Reach, Weight, examine, list_reaches, mend, weigh};
+use regatta_engine::{Finding, Reach, Weight, examine, list_reaches, repair, weigh};
 
 /// Compare the log with the disk, git and running processes
 ///
-/// Exits with 1 if something is left to do. `--fix` repairs whatever can be repaired without losing anything.
+/// Exits with 1 if something is left to do. `--fix` repairs whatever can be repaired without losing anything; while an engine
+/// runs, only what the engine does not use.
 #[derive(Args)]
 pub(crate) struct Doctor {
     /// Repair what can be repaired; worktrees and branches without an owner are salvaged before they are removed.
@@ -28,7 +29,7 @@ impl Doctor {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         if self.disk {
-            let weights = weigh(&project).await.map_err(|error| error.explain())?;
+            let weights = weigh(&project).await?;
             place.screen.data(&weights, |weights| render_weights(weights));
             return Ok(Exit::Done);
         }
@@ -37,14 +38,14 @@ impl Doctor {
             place.screen.data(&reaches, |reaches| render_reaches(reaches));
             return Ok(Exit::Done);
         }
-        let mut findings = examine(&project).await.map_err(|error| error.explain())?;
+        let mut findings = examine(&project).await?;
         if self.fix && findings.iter().any(|finding| finding.can_fix) {
-            mend(&project, &mut findings).await.map_err(|error| error.explain())?;
+            repair(&project, &mut findings).await?;
         }
         let reaches = list_reaches(&project).await;
         let weights = match place.screen.is_json() {
             true => Vec::new(),
-            false => weigh(&project).await.map_err(|error| error.explain())?,
+            false => weigh(&project).await?,
         };
         place.screen.data(&findings, |findings| {
             format!("{}\n{}", render(findings, &reaches), render_weights(&weights))

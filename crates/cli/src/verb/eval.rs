@@ -33,7 +33,7 @@ pub(crate) struct Eval {
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     expression: String,
     /// Evaluate over the state of a run, with `input`, `feedback` and the workflow's variables.
-    #[arg(long, value_name = "ID", value_parser = super::run::run_id, conflicts_with = "input")]
+    #[arg(long, value_name = "ID", conflicts_with = "input")]
     run: Option<RunId>,
     /// Evaluate over a JSON document: a file, or `-` for stdin.
     #[arg(long, value_name = "FILE")]

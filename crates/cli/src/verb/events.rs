@@ -1,7 +1,6 @@
 //! `regatta events`.
 
 use super::follow::interruption;
-use super::task::task_id;
 use crate::arguments::Place;
 use crate::describe::log_line;
 use crate::exit::Exit;
@@ -24,7 +23,7 @@ pub(crate) struct Events {
     #[arg(long, value_name = "SEQ", default_value_t = 1)]
     from: u64,
     /// Show only events of this task.
-    #[arg(long, value_name = "ID", value_parser = task_id)]
+    #[arg(long, value_name = "ID")]
     task: Option<TaskId>,
     /// Show only events of this type, such as `task:assigned`, or with this prefix, such as `task:`.
     #[arg(long = "type", value_name = "TYPE")]
@@ -34,7 +33,7 @@ pub(crate) struct Events {
 impl Events {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let filter = EventFilter { task: self.task, run: None, kind: self.kind.clone() };
-        let filter = filter.checked().map_err(|error| error.explain())?;
+        let filter = filter.checked()?;
         let project = place.open().await?;
         let mut journal = Journal::after(&project, self.from.saturating_sub(1));
         if place.screen.is_json() && !self.follow {
@@ -62,7 +61,7 @@ async fn follow(place: &Place, filter: &EventFilter, journal: &mut Journal<'_>) 
     loop {
         let page = tokio::select! {
             () = interrupt.cancelled() => return Ok(()),
-            page = journal.wait(LOOK_EVERY) => page.map_err(|error| error.explain())?,
+            page = journal.wait(LOOK_EVERY) => page?,
         };
         if !print(place, filter, &page) {
             return Ok(());
@@ -77,6 +76,6 @@ fn print(place: &Place, filter: &EventFilter, entries: &[Entry]) -> bool {
 }
 
 async fn next_page(journal: &mut Journal<'_>) -> Result<Option<Vec<Entry>>, Problem> {
-    let page = journal.read().await.map_err(|error| error.explain())?;
+    let page = journal.read().await?;
     Ok(Some(page).filter(|page| !page.is_empty()))
 }

@@ -1,6 +1,7 @@
 //! Carrying a task command to its end, or just giving it.
 
 use crate::arguments::Place;
+use crate::caller::Repeat;
 use crate::exit::Exit;
 use crate::progress::Progress;
 use crate::screen::{DIM, Screen, YELLOW};
@@ -13,17 +14,15 @@ use regatta_engine::{Error, Followed, Project, Supervisor, Update};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
-/// The options that all task commands share.
-#[derive(Args)]
+/// The options of all commands after which a task or a run continues.
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct WaitOptions {
     /// Return once the command is in the log; an engine does the rest.
     #[arg(long)]
-    no_wait: bool,
-    /// Command ID; repeating the command with the same ID does nothing more and gives the same answer.
-    #[arg(long, value_name = "UUID")]
-    command_id: Option<Uuid>,
+    pub(super) no_wait: bool,
+    #[command(flatten)]
+    pub(super) repeat: Repeat,
 }
 
 /// When a command is given.
@@ -37,12 +36,12 @@ pub(crate) enum Begin {
 
 impl WaitOptions {
     pub(crate) fn caller(&self) -> Caller {
-        crate::caller::caller(self.command_id)
+        self.repeat.caller()
     }
 
     /// Tells whether the command has an id, which is for one task only.
     pub(crate) fn has_id(&self) -> bool {
-        self.command_id.is_some()
+        self.repeat.command_id.is_some()
     }
 
     /// Gives the command, waits for what it sets off, and shows the task.
@@ -56,7 +55,7 @@ impl WaitOptions {
     ) -> Result<Exit, Problem> {
         let project = Arc::new(place.open().await?);
         if self.no_wait {
-            order(&project, &self.caller()).await.map_err(|error| error.explain())?;
+            order(&project, &self.caller()).await?;
         } else {
             let mut follow = Follow::take(place.screen, &project, title).await?;
             let given = match follow.until_ready(task, begin).await {
@@ -65,7 +64,7 @@ impl WaitOptions {
             };
             let taken: &[TaskId] = if given.is_ok() { &[task] } else { &[] };
             let followed = follow.until_rest(taken).await;
-            given.map_err(|error| error.explain())?;
+            given?;
             followed?.into_iter().try_for_each(|followed| judge(place.screen, followed))?;
         }
         super::task::show::print(place, &project, task).await
@@ -114,8 +113,7 @@ struct Follow<'a> {
 impl<'a> Follow<'a> {
     /// Is taken before the command is given, so that everything that follows it is seen.
     async fn take(screen: Screen, project: &'a Arc<Project>, title: &str) -> Result<Self, Problem> {
-        let supervisor =
-            Supervisor::take(Arc::clone(project), interruption()).await.map_err(|error| error.explain())?;
+        let supervisor = Supervisor::take(Arc::clone(project), interruption()).await?;
         let walls = Walls::find(project).await;
         Ok(Follow { project, supervisor, progress: Progress::new(screen, title), walls })
     }
@@ -136,8 +134,8 @@ impl<'a> Follow<'a> {
             self.supervisor.rest_all(tasks, &mut |update| show(progress, walls, tasks, update)).await;
         drop(self.progress);
         let released = self.supervisor.release().await;
-        let followed = followed.map_err(|error| error.explain())?;
-        released.map_err(|error| error.explain())?;
+        let followed = followed?;
+        released?;
         Ok(followed)
     }
 }
@@ -159,7 +157,7 @@ fn show(progress: &Progress, walls: &Walls<'_>, tasks: &[TaskId], update: Update
 fn judge(screen: Screen, followed: Followed) -> Result<(), Problem> {
     let Followed { task, run, is_queued } = followed;
     if let Some(run) = &run {
-        say_how_it_goes_on(screen, run);
+        say_what_it_waits_for(screen, run);
     }
     if is_queued && task.error.is_none() {
         let id = task.id;
@@ -179,7 +177,7 @@ fn judge(screen: Screen, followed: Followed) -> Result<(), Problem> {
 }
 
 /// Says what a run waits for that has the task in its hands: nothing happens to the task until then.
-fn say_how_it_goes_on(screen: Screen, run: &Run) {
+fn say_what_it_waits_for(screen: Screen, run: &Run) {
     let id = run.id;
     let text = match run.hold() {
         Some(Hold::Paused) => format!("is paused; resume it with `regatta run --resume {id}`"),

@@ -15,11 +15,11 @@ pub(crate) struct Init {}
 
 impl Init {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let project = Project::init(place.folder()?).await.map_err(|error| error.explain())?;
+        let project = Project::init(place.folder()?).await?;
         let config = project.config_path().display().to_string();
         let root = project.root().display().to_string();
         let branch = project.config().default_branch.to_string();
-        let events = Journal::at_end(&project).await.map_err(|error| error.explain())?.position();
+        let events = Journal::at_end(&project).await?.position();
         let made =
             serde_json::json!({ "root": root, "config": config, "defaultBranch": branch, "events": events });
         place.screen.data(&made, |_| {

@@ -35,7 +35,7 @@ impl Mcp {
         };
         let given = self.session.map(|folder| place.resolve(&folder));
         let folder = given.or_else(around).ok_or_else(no_session)?;
-        let joined = join(&folder).await.map_err(|error| error.explain())?;
+        let joined = join(&folder).await?;
         // A reader that went away is the agent's affair.
         let _ = endpoint::join_streams(joined, tokio::io::stdin(), tokio::io::stdout()).await;
         Ok(Exit::Done)
@@ -45,8 +45,7 @@ impl Mcp {
 async fn serve_board(place: &Place) -> Result<Exit, Problem> {
     let project = Arc::new(place.open().await?);
     let actor = caller(None).actor;
-    let served = regatta_server::serve_board(project, actor, tokio::io::stdin(), tokio::io::stdout()).await;
-    served.map_err(|error| error.explain())?;
+    regatta_server::serve_board(project, actor, tokio::io::stdin(), tokio::io::stdout()).await?;
     Ok(Exit::Done)
 }
 

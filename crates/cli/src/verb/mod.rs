@@ -5,6 +5,7 @@ macro_rules! group {
     ($(#[$attribute:meta])* $group:ident { $($verb:ident in $module:ident),* $(,)? }) => {
         $(#[$attribute])*
         #[derive(clap::Subcommand)]
+        #[command(defer = true)]
         pub(crate) enum $group {
             $($verb($module::$verb)),*
         }

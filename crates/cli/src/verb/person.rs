@@ -48,9 +48,8 @@ impl Person {
         project: &Project,
         task: TaskId,
     ) -> Result<Decision, Problem> {
-        let view = show_diff(project, task).await.map_err(|error| error.explain())?;
-        let lacks =
-            show_task(project, task).await.map_err(|error| error.explain())?.lacks.unwrap_or_default();
+        let view = show_diff(project, task).await?;
+        let lacks = show_task(project, task).await?.lacks.unwrap_or_default();
         let size = format!("waits for your approval: +{} -{}", view.lines_added, view.lines_removed);
         progress.print(&format!("{CYAN}#{task:<3}{CYAN:#} {YELLOW}{size}{YELLOW:#}"));
         warn(progress, &lacks);
@@ -80,7 +79,7 @@ impl Person {
                 _ => {}
             }
         };
-        progress.resume("going on");
+        progress.resume("continuing");
         Ok(decision)
     }
 
@@ -93,7 +92,7 @@ impl Person {
         progress.print(&format!("     {YELLOW}{}{YELLOW:#}", clean(question)));
         progress.pause();
         let said = self.question(progress, "your answer (`no …` refuses, nothing is later): ").await?;
-        progress.resume("going on");
+        progress.resume("continuing");
         Ok(said.filter(|text| !text.is_empty()).map(|text| read_answer(&text)))
     }
 

@@ -51,13 +51,13 @@ struct Printer<'a> {
 }
 
 impl LogOptions {
-    /// Prints the sessions; `goes_on` tells whether another is to be expected when none runs.
+    /// Prints the sessions; `continues` tells whether another is to be expected when none runs.
     pub(crate) async fn print(
         &self,
         place: &Place,
         project: &Project,
         scope: Scope,
-        goes_on: impl AsyncFn(&Project) -> Result<bool, Problem>,
+        continues: impl AsyncFn(&Project) -> Result<bool, Problem>,
     ) -> Result<(), Problem> {
         let screen = place.screen;
         let is_live = self.follow && screen.is_live() && screen.is_terminal() && !self.raw;
@@ -70,12 +70,12 @@ impl LogOptions {
             progress: is_live.then(|| Progress::new(screen, "waiting for a session")),
             items: Vec::new(),
             interrupt: interruption(),
-            journal: Journal::at_end(project).await.map_err(|error| error.explain())?,
+            journal: Journal::at_end(project).await?,
         };
         let mut done = BTreeSet::new();
         loop {
             // Asked first: a session that begins after the answer is in the list that is read next.
-            let is_more_expected = self.follow && goes_on(project).await?;
+            let is_more_expected = self.follow && continues(project).await?;
             let logs = printer.list().await?;
             let asked = logs.into_iter().filter(|log| self.session.is_none_or(|number| log.number == number));
             let asked: Vec<SessionLog> = asked.filter(|log| !done.contains(&log.session)).collect();

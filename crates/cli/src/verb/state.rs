@@ -54,7 +54,7 @@ impl State {
 
 fn validate(place: &Place, file: &Path) -> Result<Exit, Problem> {
     let path = place.folder()?.join(file);
-    let understood = understand(&path).map_err(|error| error.explain())?;
+    let understood = understand(&path)?;
     place.screen.data(&understood, render);
     Ok(if understood.is_valid { Exit::Done } else { Exit::Failed })
 }

@@ -15,8 +15,7 @@ const STANDARD: &str = "-";
 pub(super) async fn export(place: &Place, file: &Path) -> Result<Exit, Problem> {
     let project = place.open().await?;
     if file == Path::new(STANDARD) {
-        let exported =
-            export_state(&project, std::io::stdout().lock()).await.map_err(|error| error.explain())?;
+        let exported = export_state(&project, std::io::stdout().lock()).await?;
         place.screen.say(render_export(&exported, "stdout").trim_end());
         return Ok(Exit::Done);
     }
@@ -32,7 +31,7 @@ pub(super) async fn export(place: &Place, file: &Path) -> Result<Exit, Problem> 
     // Under its name only when it is whole.
     let mut unfinished =
         tempfile::Builder::new().prefix(".regatta-export-").tempfile_in(folder).map_err(failed)?;
-    let exported = export_state(&project, unfinished.as_file_mut()).await.map_err(|error| error.explain())?;
+    let exported = export_state(&project, unfinished.as_file_mut()).await?;
     unfinished.as_file().sync_all().map_err(failed)?;
     unfinished.persist_noclobber(&path).map_err(|error| failed(error.error))?;
     let shown = path.display().to_string();
@@ -57,7 +56,7 @@ pub(super) async fn import(place: &Place, file: &Path) -> Result<Exit, Problem> 
         })?;
         import_state(folder, &shown, opened).await
     };
-    let imported = imported.map_err(|error| error.explain())?;
+    let imported = imported?;
     place.screen.data(&imported, render_import);
     Ok(Exit::Done)
 }

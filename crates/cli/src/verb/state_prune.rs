@@ -25,7 +25,7 @@ pub(crate) struct Prune {
 impl Prune {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let pruned = prune(&project, self.older_than, self.dry_run).await.map_err(|error| error.explain())?;
+        let pruned = prune(&project, self.older_than, self.dry_run).await?;
         place.screen.data(&pruned, render);
         Ok(Exit::Done)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Token {
 impl Token {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let keys = Keys::ensure(&project).map_err(|error| error.explain())?;
+        let keys = Keys::ensure(&project)?;
         let token = match (self.mcp, self.webhook) {
             (true, _) => keys.mcp_token(),
             (_, true) => keys.webhook_secret(),

@@ -24,13 +24,13 @@ pub(crate) struct Trust {
 impl Trust {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let folder = place.folder()?;
-        let starts = find_untrusted(folder).await.map_err(|error| error.explain())?;
+        let starts = find_untrusted(folder).await?;
         if let Some(starts) = &starts {
             show(place, starts);
             if !self.yes {
                 agree(place).await?;
             }
-            trust(folder).map_err(|error| error.explain())?;
+            trust(folder)?;
         }
         let said = if starts.is_some() { "trusted from now on" } else { "trusted already" };
         let answer = serde_json::json!({ "trusted": true, "starts": starts.unwrap_or_default() });

@@ -10,7 +10,7 @@ use crate::walls::Walls;
 use clap::Args;
 use regatta_engine::core::{Code, Problem, TaskId, WaitsFor};
 use regatta_engine::{
-    ConfigState, Engine, Error, Journal, Notices, NoticesSetup, Pace, Project, Stop, find_foreign_files,
+    ConfigState, Engine, Error, Journal, Notices, NoticesSetup, Project, Stop, Timing, find_foreign_files,
     list_tasks,
 };
 use regatta_server::{Keys, Limits, PublicUrl, Server, Settings};
@@ -70,12 +70,11 @@ impl Up {
     }
 
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let explain = |error: regatta_engine::Error| error.explain();
         let public: Option<PublicUrl> = self.public_url.as_deref().map(str::parse).transpose()?;
         let mut log = Log::new(place.screen, self.log_format, self.quiet);
         let project = Arc::new(place.open().await?);
         let interrupt = interruption();
-        let mut journal = Journal::at_end(&project).await.map_err(explain)?;
+        let mut journal = Journal::at_end(&project).await?;
         let Some(engine) = start(&log, &project, &interrupt).await? else { return Ok(Exit::Done) };
         let root = project.root().display();
         let text = format!("{BOLD}engine up{BOLD:#} for {root} {DIM}(stop with Ctrl-C){DIM:#}");
@@ -88,12 +87,12 @@ impl Up {
         let (server, mut notices) = match served {
             Ok(served) => served,
             Err(problem) => {
-                engine.stop(Stop::Now).await.map_err(explain)?;
+                engine.stop(Stop::Now).await?;
                 return Err(problem);
             }
         };
         log.note(Level::Info, "server up", "", json!({ "port": server.port() }));
-        for path in find_foreign_files(&project).await.map_err(explain)? {
+        for path in find_foreign_files(&project).await? {
             let shown = path.display();
             let text = format!("{YELLOW}left alone{YELLOW:#}: {shown} belongs to no task of this project");
             log.note(Level::Warn, "file left alone", &text, json!({ "path": shown.to_string() }));
@@ -103,7 +102,7 @@ impl Up {
         let mut reminder = Reminder::default();
         let mut looked = Instant::now();
         while !engine.is_over() && !interrupt.is_cancelled() {
-            reminder.look(&project, &log).await.map_err(explain)?;
+            reminder.look(&project, &log).await?;
             if looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
                 if let Some(state) = project.reload_config().await {
@@ -117,7 +116,7 @@ impl Up {
                     log.note(Level::Warn, "not notified", &text, json!({ "why": problem }));
                     continue;
                 }
-                entries = journal.wait(LOOK_EVERY) => entries.map_err(explain)?,
+                entries = journal.wait(LOOK_EVERY) => entries?,
             };
             for entry in &entries {
                 log.event(entry);
@@ -143,11 +142,11 @@ impl Up {
     ) -> Result<Server, Problem> {
         let actor = crate::caller::caller(None).actor;
         let settings = Settings { port: self.port, actor, limits: Limits::default(), public: public.clone() };
-        let server = Server::start(Arc::clone(project), settings).await.map_err(|error| error.explain())?;
+        let server = Server::start(Arc::clone(project), settings).await?;
         let keys = server.keys();
         let issued =
             public.map_or_else(|| keys.issue_url(server.port()), |public| keys.issue_public_url(&public));
-        let url = issued.map_err(|error| error.explain())?;
+        let url = issued?;
         let shown = json!({ "url": url, "port": server.port() });
         place.screen.data(&shown, |_| format!("{url}\n"));
         if self.open {
@@ -163,7 +162,7 @@ impl Up {
         let setup = NoticesSetup {
             secret: keys.webhook_secret(),
             address: Some(self.public_url.as_ref().map_or(local, |url| url.trim_end_matches('/').to_owned())),
-            pace: Pace::default(),
+            timing: Timing::default(),
         };
         Notices::start(Arc::clone(project), setup).await
     }

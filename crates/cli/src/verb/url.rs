@@ -25,20 +25,20 @@ pub(crate) struct Url {
 impl Url {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let holder = find_running(&project).await.map_err(|error| error.explain())?;
-        let keys = Keys::ensure(&project).map_err(|error| error.explain())?;
+        let holder = find_running(&project).await?;
+        let keys = Keys::ensure(&project)?;
         let is_up = holder.is_some_and(|holder| holder.own.is_none());
         let Some(port) = keys.find_port().filter(|_| is_up) else {
             return Err(Problem::new(
                 Code::ServerNotRunning,
                 "there is no address to open",
-                "nobody runs `regatta up` for this project",
+                "`regatta up` is not running for this project",
                 "start it with `regatta up`, which prints the address",
             ));
         };
         let public = keys.find_public().filter(|_| !self.local);
         let issued = public.map_or_else(|| keys.issue_url(port), |public| keys.issue_public_url(&public));
-        let url = issued.map_err(|error| error.explain())?;
+        let url = issued?;
         place.screen.data(&json!({ "url": url, "port": port }), |_| format!("{url}\n"));
         if self.open {
             browser::open(place.screen, &url);

@@ -5,6 +5,7 @@
 //! not installed is skipped and says so; `cargo xtask test` installs them all.
 
 mod interrupted;
+mod own_agent;
 mod trouble;
 mod work;
 mod world;

@@ -26,6 +26,42 @@ fn an_orphan_worktree_and_an_orphan_branch_are_salvaged() {
     assert_eq!(branches.trim(), "task/77", "a branch that no task had is the user's own");
 }
 
+/// Both run at the same time: `up` with a session, and the repair of what belongs to nobody.
+#[test]
+fn beside_an_engine_what_it_has_no_part_in_is_fixed() {
+    let script = "cat > /dev/null; echo work > work.txt; while [ ! -e \"$REGATTA_PROJECT/.regatta/go\" ]; do sleep 0.02; done";
+    let project = with_shell(script, "");
+    add(&project, "at work");
+    add(&project, "never begun");
+    let mut engine = project.start(&["up"]);
+    project.json(&["task", "assign", "1", "--no-wait"]);
+    until("the session runs", || crate::support::field(&project, "1", "phase") == "running");
+    project.repo.git(&["worktree", "add", "--quiet", "-b", "task/2", ".regatta/worktrees/task-2", "main"]);
+    project.repo.write(".regatta/worktrees/task-2/found.txt", "precious\n");
+    project.repo.git(&["worktree", "add", "--quiet", "-b", "mine", ".regatta/worktrees/mine", "main"]);
+    let found = project.run(&["--json", "doctor", "--fix"]);
+    let found: serde_json::Value = serde_json::from_str(&found.stdout).expect("stdout is one document");
+    let all: Vec<_> = found
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|one| (&one["what"], &one["fixed"], &one["next"]))
+        .collect();
+    assert_eq!(all.len(), 2, "the worktree of the session is not among them: {all:?}");
+    let of = |name: &str| all.iter().find(|(what, ..)| what.as_str().is_some_and(|what| what.contains(name)));
+    assert_eq!(of("task-2").expect("it is found").1, true);
+    let (_, fixed, next) = of("mine").expect("it is found");
+    assert!(
+        **fixed == false && next.as_str().is_some_and(|next| next.contains("stop `regatta up`")),
+        "{all:?}"
+    );
+    assert_eq!(project.repo.git(&["show", "refs/regatta/salvage/2/1:found.txt"]), "precious");
+    assert!(engine.is_running());
+    project.repo.write(".regatta/go", "");
+    until("the session ends well", || crate::support::field(&project, "1", "column") == "waiting_approval");
+    engine.kill();
+}
+
 #[test]
 fn a_process_that_nobody_watches_is_ended() {
     let script = "echo $$ > \"$REGATTA_PROJECT/.regatta/pid\"; while :; do sleep 0.1; done";

@@ -86,7 +86,7 @@ fn the_inspector_lists_and_calls_the_tools() {
     ];
     for (number, service) in (1..).zip(services) {
         let Some(inspector) = Inspector::find(&project, service) else { return };
-        assert_eq!(inspector.list().len(), 12);
+        assert_eq!(inspector.list().len(), 13);
         assert_eq!(inspector.call("read_task", &[])["title"], "Do it");
         // Entries of one session are one entry.
         let logged = inspector.call("append_progress", &[&format!("did=looked {number}"), "next=write"]);

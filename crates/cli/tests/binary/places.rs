@@ -72,12 +72,20 @@ fn a_clean_takes_nothing_that_is_not_written_again() {
     let project = with_agents("");
     add_and_assign(&project, "a task", "worker");
     add(&project, "another");
-    project.json(&["task", "progress", "2", "--did", "a step", "--issues", "none", "--next", "more"]);
-    let files = || -> Vec<String> {
-        let read = |task| project.path().join(format!(".regatta/task-states/task-{task}-state.md"));
-        [1, 2].map(|task| std::fs::read_to_string(read(task)).unwrap_or_default()).to_vec()
+    for step in 1..=8 {
+        let did = format!("step {step}");
+        project.json(&["task", "progress", "2", "--did", &did, "--issues", "none", "--next", "more"]);
+    }
+    project.json(&["task", "archive", "2"]);
+    let files = || {
+        let names =
+            ["task-states/task-1-state.md", "task-states/task-2-state.md", "archives/task-2-archive.md"];
+        names.map(|name| {
+            std::fs::read_to_string(project.path().join(".regatta").join(name)).unwrap_or_default()
+        })
     };
     let before = files();
+    assert!(before[2].contains("step 1") && !before[1].contains("- step 1\n"), "{before:?}");
     clean(project.path());
     assert!(!project.path().join(".regatta/task-states").exists(), "the clean was thorough");
     project.json(&["task", "list"]);

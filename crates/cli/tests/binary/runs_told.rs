@@ -108,6 +108,7 @@ fn a_fork_of_a_failed_run_tries_again() {
     transcript.run(&["run", "fork", "1", "--at", "99"]);
     transcript.run(&["run", "fork", "1"]);
     transcript.run(&["run", "list"]);
+    transcript.leave_out(" will conflict with ");
     transcript.check("run_fork");
     let fork = project.json(&["run", "show", "2"]);
     assert_eq!((&fork["forkedFrom"], &fork["status"]), (&json!(1), &json!("completed")));

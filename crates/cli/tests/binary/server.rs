@@ -125,6 +125,24 @@ fn the_address_is_printed_and_a_second_up_says_where_the_first_is() {
     assert!(outcome.stdout.starts_with("http://"), "{outcome:?}");
 }
 
+#[test]
+fn the_limit_of_open_files_is_raised_as_far_as_connections_need_it() {
+    let project = with_agents("");
+    let sealed = project.command(&["up"]);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -Sn 1024; ulimit -Hn 6000; exec \"$0\" up"]).arg(sealed.get_program());
+    command.current_dir(project.path()).env_clear();
+    command.envs(sealed.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut child = command.stdout(std::process::Stdio::null()).spawn().expect("a shell can be started");
+    let limits = format!("/proc/{}/limits", child.id());
+    until("the limit is raised", || {
+        let text = std::fs::read_to_string(&limits).expect("it runs");
+        let line = text.lines().find(|line| line.starts_with("Max open files")).expect("there is a limit");
+        line.split_whitespace().nth(3) == Some("4608")
+    });
+    child.kill().and_then(|()| child.wait()).expect("it can be ended");
+}
+
 /// Works until it is ended; the second time it is done at once.
 const SLOW: &str = "cat > /dev/null; echo work >> work.txt; echo $$ >> \"$REGATTA_PROJECT/.regatta/pids\"; \
     trap '' TERM; if [ ! -e \"$REGATTA_PROJECT/.regatta/go\" ]; then while :; do sleep 0.05; done; fi";

@@ -148,6 +148,11 @@ impl<'a> Transcript<'a> {
         self.text.push('\n');
     }
 
+    /// Leaves out lines that can stand at several places, because what they tell of happens beside the rest.
+    pub(crate) fn leave_out(&mut self, part: &str) {
+        self.text = self.text.split_inclusive('\n').filter(|line| !line.contains(part)).collect();
+    }
+
     /// Adds a line of the test's own.
     pub(crate) fn note(&mut self, line: &str) {
         let _ = writeln!(self.text, "# {line}");

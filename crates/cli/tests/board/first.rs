@@ -1,6 +1,8 @@
 //! From the first start to the first merge, by the page alone.
 
-use crate::support::World;
+use crate::support::{PROGRAM, World};
+use regatta_testkit::binary::TestProject;
+use regatta_testkit::browser::{Browser, Look};
 use regatta_testkit::wait::until;
 
 #[test]
@@ -26,4 +28,23 @@ fn a_first_task_is_made_assigned_reviewed_and_merged() {
     world.open("/");
     world.until_card("1", "verified");
     assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn the_demo_plays_on_the_board_and_is_merged_there() {
+    let Some(page) = Browser::find(Look::DESKTOP) else { return };
+    let project = TestProject::without_init(PROGRAM);
+    let folder = project.repo.outside().join("demo");
+    let place = folder.to_str().expect("a path is text");
+    let demo = project.start(&["demo", "--board", "--dir", place]);
+    until("the server has an address", || project.run(&["-C", place, "url"]).code == Some(0));
+    page.open(project.json(&["-C", place, "url"])["url"].as_str().expect("an address is text"));
+    page.until_shown("#card-1[data-column=waiting_approval]");
+    page.click("#card-1 .ball .do");
+    page.click("#approve");
+    page.click("#do-it");
+    page.until_text("Approved #1");
+    until("it is merged", || project.json(&["-C", place, "task", "show", "1"])["column"] == "verified");
+    assert_eq!(page.complaints(), Vec::<String>::new());
+    demo.kill();
 }

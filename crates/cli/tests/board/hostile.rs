@@ -1,7 +1,8 @@
 //! Titles, descriptions, criteria, file names, diffs and output that want to be a script.
 
-use crate::support::World;
-use std::fmt::Write;
+use crate::support::{World, command};
+use regatta_testkit::browser::Browser;
+use serde_json::json;
 
 /// What would run, or reach elsewhere, if it were not shown as text.
 const SHAPES: &[&str] = &[
@@ -56,52 +57,146 @@ fn payloads() -> Vec<String> {
     SHAPES.iter().flat_map(of).collect()
 }
 
-/// Prints what it finds beside the project, and writes it into files with names like it.
+/// Prints what it finds beside the project, writes it into files with names like it, and says so at the end of each.
 const WORKER: &str = r#"
 cat > /dev/null
 cat "$HOME/payloads.txt"
 cp "$HOME/payloads.txt" notes.md
 cp "$HOME/payloads.txt" page.html
-echo x > '"><img src=x onerror=__xss=1>.txt'
-echo x > '<svg onload=__xss=1>.md'
+printf 'one\ntwo\n' > plain.txt
+for file in notes.md page.html; do echo "the end of $file" >> $file; done
+echo "the end of the first" > '"><img src=x onerror=__xss=1>.txt'
+echo "the end of the second" > '<svg onload=__xss=1>.md'
+echo "the end of the log"
 "#;
+
+/// Tells everything that the page says about itself: what ran, where it is, what it asked for, where it leads.
+const FINDINGS: &str = "const outside = (name) => !name.startsWith(location.origin);
+    return {
+        ran: typeof window.__xss,
+        base: document.baseURI.startsWith(location.origin),
+        elsewhere: performance.getEntriesByType('resource').map((entry) => entry.name).filter(outside),
+        links: [...document.querySelectorAll('main a[href]')].map((link) => link.protocol).filter((name) => !/^https?:$/.test(name)),
+        openers: [...document.querySelectorAll('a[href]')].filter((link) => outside(link.href) && !link.relList.contains('noopener')).length,
+        scripts: [...document.scripts].map((script) => script.src).filter(outside),
+        foreign: document.querySelectorAll('iframe, object, embed, base, meta[http-equiv], main style, main link, main form[action*=elsewhere], main img, video, audio').length,
+        handlers: [...document.querySelectorAll('main *')].filter((one) => [...one.attributes].some((attribute) => attribute.name.startsWith('on'))).length,
+        reports: window.__reports ?? [],
+    }";
+
+/// Returns all text of the elements with a selector, whether it is in view or not.
+fn texts(page: &Browser, selector: &str) -> String {
+    let script = format!(
+        "return [...document.querySelectorAll({})].map((one) => one.textContent).join('\\n')",
+        json!(selector)
+    );
+    page.run(&script).as_str().unwrap_or_default().to_owned()
+}
+
+/// Asserts that each payload is there to be read: a text that was left out proves nothing. Control characters are named there.
+fn assert_shown(page: &Browser, selector: &str, payloads: &[String]) {
+    let shown = texts(page, selector);
+    let plain = payloads.iter().filter(|payload| !payload.chars().any(char::is_control));
+    let missing: Vec<&String> = plain.filter(|payload| !shown.contains(*payload)).collect();
+    assert!(
+        missing.is_empty(),
+        "{selector} of {} lacks {} payloads: {missing:?}",
+        page.address(),
+        missing.len()
+    );
+}
+
+/// Before any script of a page: reports of the content policy are collected.
+const COLLECT: &str = "window.__reports = []; addEventListener('securitypolicyviolation', \
+                       (event) => window.__reports.push(`${event.violatedDirective} ${event.blockedURI}`))";
 
 #[test]
 fn nothing_hostile_runs() {
     let payloads = payloads();
     assert!(payloads.len() >= 200, "{}", payloads.len());
-    let config = format!("[agents.worker]\nkind = \"command\"\ncommand = ['sh', '-c', '''{WORKER}''']\n");
-    let all = payloads.join("\n\n");
-    let world = World::of(&config, |project| {
+    let all = payloads.join("\n") + "\n";
+    let world = World::of(&command("worker", WORKER), |project| {
         std::fs::write(project.repo.outside().join("home/payloads.txt"), &all).expect("it can be written");
     });
     let Some(world) = world else { return };
-    let mut tasks = String::new();
+    let mut tasks = Vec::new();
     for part in payloads.chunks(40) {
-        let title: String = part[0].chars().filter(|letter| !letter.is_control()).take(190).collect();
-        let description = part.join("\n\n");
-        let criterion: String = part[1].chars().filter(|letter| !letter.is_control()).take(190).collect();
-        let arguments = ["task", "add", &title, "--description", &description, "--criterion", &criterion];
-        let _ = write!(tasks, "{} ", world.project.json(&arguments)["id"]);
+        let short =
+            |text: &str| text.chars().filter(|letter| !letter.is_control()).take(190).collect::<String>();
+        let description = part.join("\n\n") + "\n\nthe end of the description";
+        let arguments =
+            ["task", "add", &short(&part[0]), "--description", &description, "--criterion", &short(&part[1])];
+        tasks.push(world.project.json(&arguments)["id"].to_string());
     }
     world.project.run(&["task", "assign", "1", "--agent", "worker"]);
+    // What a reviewer quotes and what an agent is told are shown in later attempts.
+    let note = format!("{}\n{}", payloads[0], payloads[11]);
+    world.project.json(&["messages", "send", "--to", "task:1", &note]);
+    let comment = format!("page.html:1-3: {}", payloads[5]);
+    world.project.run(&["task", "reject", "1", "--reason", &payloads[7], "--comment", &comment]);
+    let titles: Vec<String> = payloads.iter().step_by(40).cloned().collect();
+    let names = ["\"><img src=x onerror=__xss=1>.txt", "<svg onload=__xss=1>.md"].map(str::to_owned);
     let page = &world.browser;
-    let views =
-        ["/", "/inbox", "/runs", "/tasks/1", "/tasks/1?tab=file", "/tasks/1?tab=messages", "/tasks/1/review"];
-    let pages = tasks.split_whitespace().skip(1).map(|task| format!("/tasks/{task}?tab=file"));
-    for view in views.into_iter().map(str::to_owned).chain(pages) {
-        world.open(&view);
-        page.until("the page is loaded", "document.readyState === 'complete'");
-        let ran = page.run("return [typeof window.__xss, document.baseURI.startsWith(location.origin)]");
-        assert_eq!(ran, serde_json::json!(["undefined", true]), "{view}");
-        let elsewhere = page.run(
-            "return performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !name.startsWith(location.origin))",
+    page.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": COLLECT }));
+    // Each view, with what is shown when all of it is there.
+    let end = |path: &str| {
+        format!("[...document.querySelectorAll('td.c')].some((cell) => cell.innerText.includes('{path}'))")
+    };
+    let diff =
+        ["the end of notes.md", "the end of page.html", "the end of the first", "the end of the second"]
+            .map(end)
+            .join(" && ");
+    let log = "document.getElementById('log').innerText.includes('the end of the log')";
+    let described = "document.getElementById('file').innerText.includes('the end of the description')";
+    let views = [
+        ("/", "document.querySelectorAll('li[data-task]').length >= 6"),
+        ("/inbox", "document.querySelector('.ask')"),
+        ("/runs", "document.getElementById('runs')"),
+        ("/tasks/1", log),
+        ("/tasks/1?tab=file", described),
+        ("/tasks/1?tab=messages", "document.querySelector('.mail li')"),
+        (
+            "/tasks/1?tab=changes",
+            "[...document.querySelectorAll('#middle td.c')].some((cell) => cell.textContent.includes('the end of page.html'))",
+        ),
+        ("/tasks/1/review", diff.as_str()),
+        ("/tasks/1/review?split", diff.as_str()),
+        ("/?q=%22%3E%3Cscript%3E__xss%3D1%3C/script%3E", "document.getElementById('filter').value"),
+        (
+            "/errors/%3Cscript%3E__xss%3D1%3C%2Fscript%3E",
+            "document.querySelector('main').innerText.includes('not found')",
+        ),
+    ];
+    let files = tasks[1..].iter().map(|task| format!("/tasks/{task}?tab=file"));
+    let files = files.map(|path| (path, described.to_owned()));
+    let views = views.map(|(path, shown)| (path.to_owned(), shown.to_owned())).into_iter().chain(files);
+    for (path, shown) in views {
+        world.open(&path);
+        // Files of a diff are fetched when they come into view.
+        page.until(
+            &format!("all of {path} is there"),
+            &format!("(document.querySelector('[data-later]')?.scrollIntoView(), {shown}) ? true : false"),
         );
-        assert_eq!(elsewhere, serde_json::json!([]), "{view}");
-        let links = page.run(
-            "return [...document.querySelectorAll('main a[href]')].map((link) => link.protocol).filter((name) => !/^https?:$/.test(name))",
-        );
-        assert_eq!(links, serde_json::json!([]), "{view}");
-        assert_eq!(page.complaints(), Vec::<String>::new(), "{view}");
+        let findings = page.run(FINDINGS);
+        let clean = json!({
+            "ran": "undefined", "base": true, "elsewhere": [], "links": [], "openers": 0, "scripts": [], "foreign": 0,
+            "handlers": 0, "reports": [],
+        });
+        assert_eq!(findings, clean, "{path}");
+        match path.as_str() {
+            "/tasks/1" => assert_shown(page, "#log", &payloads),
+            "/tasks/1?tab=changes" => assert_shown(page, "#middle td.c", &payloads),
+            "/tasks/1/review" | "/tasks/1/review?split" => {
+                for file in ["notes.md", "page.html"] {
+                    assert_shown(page, &format!("[data-path='{file}'] td.c"), &payloads);
+                }
+                assert_shown(page, "#diffs .path", &names);
+            }
+            "/" => assert_shown(page, "#board h3 a", &titles),
+            _ => {}
+        }
+        let complaints = page.complaints();
+        let is_expected = |complaint: &String| path.starts_with("/errors/") && complaint.contains("404");
+        assert!(complaints.iter().all(is_expected), "{path}: {complaints:?}");
     }
 }

@@ -3,10 +3,16 @@
 //! What a page shows is tested where it is made, in the board room; here a person works with it. A test is skipped, and says
 //! so, where Chromium is not installed.
 
+mod axe;
 mod first;
 mod hostile;
+mod larder;
 mod live;
 mod moves;
 mod pictures;
+mod recoveries;
 mod review;
+mod speed;
 mod support;
+mod talk;
+mod troubles;

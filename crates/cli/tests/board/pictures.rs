@@ -1,114 +1,104 @@
-//! Every view, light and dark, wide and narrow: nothing complains and nothing scrolls sideways.
+//! Every view, light and dark, wide and narrow: nothing complains, nothing scrolls sideways, and everybody can use it.
 //!
 //! `cargo xtask screenshots` keeps the pictures in `docs/screenshots`.
 
-use crate::support::World;
-use regatta_testkit::browser::Look;
+use crate::axe::Axe;
+use crate::larder;
+use crate::support::{World, command};
+use regatta_testkit::browser::{Browser, Look};
 use std::path::PathBuf;
 
 /// Where the pictures go; without it none are kept.
 const PLACE: &str = "REGATTA_SCREENSHOTS";
 
-/// Each task is played by its number: the fifth stays at work, the sixth breaks off, the others finish.
-const AGENT: &str = r#"
-cat > /dev/null
-mkdir -p src
-case "$REGATTA_TASK_ID" in
-  1) printf '/// Names the keys that are asked for most.\npub fn hot_keys(store: &Store) -> Vec<Key> {\n    store.keys().take(10).collect()\n}\n' > src/admin.rs ;;
-  2) printf '# Larder\n\nKeep metadata beside the body.\n' > NOTES.md ;;
-  5) echo "Reading src/freshness.rs"; while [ -d "$HOME" ] && [ ! -e "$HOME/go" ]; do sleep 0.1; done ;;
-  6) printf 'half\n' > src/zstd.rs; echo "error: linker not found" >&2; exit 1 ;;
-  *) printf '/// How long a response stays fresh, counted from the time it was stored.\npub fn lifetime(headers: &Headers, stored_at: Time) -> Option<Duration> {\n    let cc = CacheControl::parse(headers);\n    cc.s_maxage.or(cc.max_age).or_else(|| expires_in(headers, stored_at))\n}\n\n// A date in the future is a wrong clock, not a longer life.\nfn expires_in(headers: &Headers, stored_at: Time) -> Option<Duration> {\n    let date = header_date(headers, DATE).unwrap_or(stored_at).min(stored_at);\n    Some(header_date(headers, EXPIRES)?.saturating_since(date))\n}\n' > src/freshness.rs ;;
-esac
-"#;
+/// Between the two: the sidebar is a rail, and the board scrolls by itself.
+const TABLET: Look = Look { width: 900, height: 700, is_dark: false };
 
-const BASE: &str = "/// How long a response stays fresh.\npub fn lifetime(headers: &Headers) -> Option<Duration> {\n    let cc = CacheControl::parse(headers);\n    cc.max_age.or_else(|| expires_in(headers, Time::now()))\n}\n\nfn expires_in(headers: &Headers, now: Time) -> Option<Duration> {\n    let date = header_date(headers, DATE).unwrap_or(now);\n    Some(Duration::from_secs((header_date(headers, EXPIRES)? - date) as u64))\n}\n";
-
-const TITLES: [&str; 9] = [
-    "List the hot keys on the admin port",
-    "Keep metadata beside the body",
-    "Compute freshness once, at store time",
-    "Vary on the request headers that were named",
-    "Collapse concurrent requests for one key",
-    "Compress stored bodies with zstd",
-    "Serve stale while revalidating",
-    "Purge by surrogate key",
-    "Explain in the guide how freshness is computed",
+/// How each view is looked at, with the end of its picture's name; the last one is not kept.
+const LOOKS: [(Look, Option<&str>); 5] = [
+    (Look::DESKTOP, Some("light")),
+    (Look::DESKTOP.dark(), Some("dark")),
+    (Look::PHONE, Some("phone")),
+    (Look::PHONE.dark(), Some("phone-dark")),
+    (TABLET, None),
 ];
 
-fn config() -> String {
-    let agent =
-        |id: &str| format!("[agents.{id}]\nkind = \"command\"\ncommand = ['sh', '-c', '''{AGENT}''']\n");
-    let agents: String = ["claude", "codex", "gemini", "opencode"].map(agent).concat();
-    format!("{agents}[checks]\nbuild = [\"true\"]\ntest = [\"true\"]\n")
+struct View {
+    name: &'static str,
+    path: &'static str,
+    /// What has to be there.
+    shown: &'static str,
+    /// What is done before the picture is taken.
+    act: fn(&Browser),
 }
 
-/// A project in the middle of its work.
-fn world() -> Option<World> {
-    let world = World::of(&config(), |project| {
-        project.repo.write("src/freshness.rs", BASE);
-        project.repo.commit("freshness");
-    })?;
-    let run = |words: &[&str]| world.project.run(words);
-    for (title, number) in TITLES.iter().zip(1..) {
-        let priority = ["high", "medium", "low"][number % 3];
-        let criteria = [
-            "--criterion",
-            "Freshness is computed when a response is stored",
-            "--criterion",
-            "The tests pass",
-        ];
-        let mut words = vec!["task", "add", title, "--priority", priority];
-        words.extend(criteria);
-        if number == 7 {
-            words.extend(["--depends", "3"]);
-        }
-        world.project.json(&words);
-    }
-    for (task, agent) in [("1", "opencode"), ("2", "codex"), ("3", "claude"), ("4", "gemini"), ("6", "codex")]
-    {
-        run(&["task", "assign", task, "--agent", agent]);
-    }
-    for task in ["1", "2"] {
-        run(&["task", "approve", task, "--anyway"]);
-    }
-    run(&["task", "criteria", "3", "--check", "1", "--check", "2"]);
-    run(&["task", "criteria", "4", "--check", "1"]);
-    run(&["task", "assign", "5", "--agent", "claude", "--no-wait"]);
-    run(&["task", "assign", "8", "--agent", "claude", "--no-wait"]);
-    Some(world)
+const fn view(name: &'static str, path: &'static str, shown: &'static str) -> View {
+    View { name, path, shown, act: |_| {} }
 }
 
-#[test]
-fn every_view_is_calm_in_every_look() {
-    let Some(world) = world() else { return };
-    let page = &world.browser;
+/// The project of each is that of [`larder`].
+const VIEWS: [View; 14] = [
+    view("board", "/", "#card-8"),
+    view("inbox", "/inbox", ".ask [data-key=A]"),
+    view("review", "/tasks/3/review", "[data-path='src/freshness.rs'] tr .talk, .talk"),
+    view("review-split", "/tasks/3/review?split", "[data-path='src/freshness.rs'] tr"),
+    view("task", "/tasks/5", "#log li"),
+    view("file", "/tasks/3?tab=file", "#file"),
+    view("error", "/tasks/4", ".error[data-code]"),
+    view("stopped", "/tasks/6", ".error[data-code]"),
+    view("runs", "/runs", "#runs li"),
+    view("run", "/runs/1", "#question"),
+    view("code", "/errors/WORKTREE_MERGE_CONFLICT", "#manual"),
+    View { act: |page| page.press(&["c"]), ..view("new-task", "/", "#card-8") },
+    View {
+        act: |page| {
+            page.press(&["Control+k"]);
+            page.fill("#palette input", "con");
+            page.until_gone("#find-task-4");
+            page.until_shown("#find-task-13");
+        },
+        ..view("palette", "/", "#card-8")
+    },
+    View { act: |page| page.press(&["?"]), ..view("keys", "/", "#card-8") },
+];
+
+fn look_at(world: &World, views: &[View]) {
+    let (page, axe) = (&world.browser, Axe::find());
     let place = std::env::var_os(PLACE).map(PathBuf::from);
-    let views = [
-        ("board", "/", "#card-8"),
-        ("inbox", "/inbox", "#task-6"),
-        ("review", "/tasks/3/review", "[data-path='src/freshness.rs'] tr"),
-        ("task", "/tasks/5", "#log li"),
-        ("error", "/tasks/6", ".error[data-code]"),
-        ("runs", "/runs", "#nav"),
-    ];
-    for (name, path, shown) in views {
-        for (look, suffix) in [
-            (Look::DESKTOP, "light"),
-            (Look::DESKTOP.dark(), "dark"),
-            (Look::PHONE, "phone"),
-            (Look::PHONE.dark(), "phone-dark"),
-        ] {
+    let mut faults = Vec::new();
+    for View { name, path, shown, act } in views {
+        for (look, suffix) in LOOKS {
             page.look(look);
             world.open(path);
             page.until(&format!("{path} is there"), &format!("document.querySelector({shown:?}) !== null"));
+            act(page);
             let sideways = page.run("return document.documentElement.scrollWidth - innerWidth");
-            assert!(sideways.as_f64().unwrap_or(0.0) <= 0.0, "{name}-{suffix} scrolls sideways: {sideways}");
-            if let Some(place) = &place {
+            if sideways.as_f64().unwrap_or(0.0) > 0.0 {
+                faults.push(format!("{name} {}: scrolls sideways by {sideways}", look.width));
+            }
+            if let (Some(place), Some(suffix)) = (&place, suffix) {
+                page.settle();
                 page.screenshot(&place.join(format!("{name}-{suffix}.png")));
             }
+            let found = axe.faults(page);
+            faults
+                .extend(found.iter().map(|fault| format!("{name} {} {}: {fault}", look.width, look.is_dark)));
         }
-        assert_eq!(page.complaints(), Vec::<String>::new(), "{name}");
+        faults.extend(page.complaints().iter().map(|complaint| format!("{name}: {complaint}")));
     }
-    world.project.repo.write("../home/go", "");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_view_is_calm_and_open_to_all_in_every_look() {
+    let Some(world) = larder::world() else { return };
+    look_at(&world, &VIEWS);
+    world.go_on();
+}
+
+#[test]
+fn the_first_page_is_calm_and_open_to_all_in_every_look() {
+    let agents = command("claude", "true") + &command("codex", "true");
+    let Some(world) = World::named("larder", &agents, |_| {}) else { return };
+    look_at(&world, &[view("start", "/", "#start")]);
 }

@@ -2,6 +2,7 @@
 
 use regatta_testkit::binary::{Running, TestProject};
 use regatta_testkit::browser::{Browser, Look};
+use regatta_testkit::repo::TestRepo;
 use regatta_testkit::wait::until;
 use serde_json::Value;
 
@@ -16,6 +17,11 @@ mv "$prompt.part" "$prompt"
 printf 'one\ntwo\nsession %s\n' "$REGATTA_SESSION_NUMBER" > "work-$REGATTA_TASK_ID.txt"
 "#;
 
+/// Returns the config of an agent that is a shell script.
+pub(crate) fn command(agent: &str, script: &str) -> String {
+    format!("[agents.{agent}]\nkind = \"command\"\ncommand = ['sh', '-c', '''{script}''']\n")
+}
+
 /// A project whose server runs, and a browser on its board.
 pub(crate) struct World {
     pub(crate) browser: Browser,
@@ -26,14 +32,18 @@ pub(crate) struct World {
 impl World {
     /// Starts everything with one agent, `worker`; nothing where there is no browser.
     pub(crate) fn new() -> Option<Self> {
-        let config = format!("[agents.worker]\nkind = \"command\"\ncommand = ['sh', '-c', '''{WORKER}''']\n");
-        Self::of(&config, |_| {})
+        Self::of(&command("worker", WORKER), |_| {})
     }
 
     /// Starts everything with this config, after the project was prepared.
     pub(crate) fn of(config: &str, prepare: impl FnOnce(&TestProject)) -> Option<Self> {
+        Self::named("project", config, prepare)
+    }
+
+    /// Starts everything in a project of this name.
+    pub(crate) fn named(name: &str, config: &str, prepare: impl FnOnce(&TestProject)) -> Option<Self> {
         let browser = Browser::find(Look::DESKTOP)?;
-        let project = TestProject::new(PROGRAM, config);
+        let project = TestProject::in_repository(PROGRAM, TestRepo::named(name), config);
         prepare(&project);
         let mut world = World { browser, project, up: None };
         world.start();
@@ -68,6 +78,11 @@ impl World {
         let task = self.project.json(&["task", "add", title])["id"].to_string();
         self.project.json(&["task", "assign", &task, "--agent", "worker"]);
         task
+    }
+
+    /// Lets agents go on that wait for the file `go` in their home.
+    pub(crate) fn go_on(&self) {
+        self.project.repo.write("../home/go", "");
     }
 
     /// Returns a task as the command line shows it.

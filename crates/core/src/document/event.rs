@@ -4,53 +4,32 @@
 //! never changes. A change carries the whole document, so that the newest event alone says what it is.
 
 use crate::{EpicId, PrdSlug};
-use serde::{Deserialize, Serialize};
 
-/// Everything that can happen to an epic or a PRD.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all_fields = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the contract, and the variants say what happened")]
-pub enum Event {
-    #[serde(rename = "epic:added")]
-    EpicAdded {
-        epic_id: EpicId,
-        title: String,
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        description: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        prd: Option<PrdSlug>,
-    },
-    #[serde(rename = "epic:changed")]
-    EpicChanged {
-        epic_id: EpicId,
-        title: String,
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        description: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        prd: Option<PrdSlug>,
-    },
-    #[serde(rename = "prd:added")]
-    PrdAdded { slug: PrdSlug, title: String, text: String },
-    #[serde(rename = "prd:changed")]
-    PrdChanged { slug: PrdSlug, title: String, text: String },
+events! {
+    /// Everything that can happen to an epic or a PRD.
+    pub enum Event {
+        EpicAdded = "epic:added" {
+            epic_id: EpicId,
+            title: String,
+            #[serde(default, skip_serializing_if = "String::is_empty")]
+            description: String,
+            prd: Option<PrdSlug>,
+        },
+        EpicChanged = "epic:changed" {
+            epic_id: EpicId,
+            title: String,
+            #[serde(default, skip_serializing_if = "String::is_empty")]
+            description: String,
+            prd: Option<PrdSlug>,
+        },
+        PrdAdded = "prd:added" { slug: PrdSlug, title: String, text: String },
+        PrdChanged = "prd:changed" { slug: PrdSlug, title: String, text: String },
+    }
 }
 
 impl Event {
-    /// Every kind of event, by its name in the log.
-    pub const KINDS: &'static [&'static str] = &["epic:added", "epic:changed", "prd:added", "prd:changed"];
-
     /// The subjects with which the names of these kinds begin.
     pub const SUBJECTS: &'static [&'static str] = &["epic", "prd"];
-
-    /// Returns the name of the event's kind.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Event::EpicAdded { .. } => "epic:added",
-            Event::EpicChanged { .. } => "epic:changed",
-            Event::PrdAdded { .. } => "prd:added",
-            Event::PrdChanged { .. } => "prd:changed",
-        }
-    }
 
     /// Returns the epic it happened to, if it was one.
     pub fn find_epic(&self) -> Option<EpicId> {

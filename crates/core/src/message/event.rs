@@ -4,27 +4,32 @@
 //! never changes. A message carries what a hand-off between roles needs: a kind that its reader can act on, and data
 //! of any shape beside the text.
 
-use super::Party;
+use super::{Address, Party};
 use crate::{MessageId, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with::skip_serializing_none;
 
-/// Everything that can happen to a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all_fields = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the contract, and the variants say what happened")]
-pub enum Event {
-    #[serde(rename = "message:sent")]
-    MessageSent {
-        message_id: MessageId,
-        #[serde(flatten)]
-        letter: Box<Message>,
-    },
-    #[serde(rename = "message:read")]
-    MessageRead { message_id: MessageId, to: Party, by: Party },
+events! {
+    /// Everything that can happen to a message.
+    pub enum Event {
+        MessageSent = "message:sent" {
+            message_id: MessageId,
+            #[serde(flatten)]
+            letter: Box<Message>,
+        },
+        MessageRead = "message:read" {
+            message_id: MessageId,
+            to: Party,
+            by: Party,
+            /// The run whose role it was for.
+            to_run: Option<RunId>,
+        },
+    }
 }
 
 /// A message: from whom, for whom, and what it says.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
@@ -35,7 +40,6 @@ pub struct Message {
     /// What it is, in a word that its reader knows, such as `note` or `READY_FOR_QA`.
     pub kind: String,
     /// What it is about, in one line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// What it says.
     pub body: String,
@@ -43,33 +47,32 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub data: Map<String, Value>,
     /// The task that it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// The run that it is part of; a role of another run does not get it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The run that it is part of; a role of another run does not get it, unless `to_run` says so.
     pub run_id: Option<RunId>,
+    /// The run whose role it is for: that of its sender, or one above.
+    pub to_run: Option<RunId>,
     /// The item of the run that it is about; a role that works on another does not get it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// The message that it answers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
 }
 
-impl Event {
-    /// Every kind of event, by its name in the log.
-    pub const KINDS: &'static [&'static str] = &["message:sent", "message:read"];
+impl Message {
+    /// Returns whose inbox it lies in.
+    pub fn address(&self) -> Address {
+        Address { party: self.to.clone(), run: self.to_run }
+    }
 
+    /// Returns the run that its reader works in, if it is part of one.
+    pub fn reader_run(&self) -> Option<RunId> {
+        self.to_run.or(self.run_id)
+    }
+}
+
+impl Event {
     /// The subjects with which the names of these kinds begin.
     pub const SUBJECTS: &'static [&'static str] = &["message"];
-
-    /// Returns the name of the event's kind.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Event::MessageSent { .. } => "message:sent",
-            Event::MessageRead { .. } => "message:read",
-        }
-    }
 
     /// Returns the message it happened to.
     pub fn message(&self) -> MessageId {
@@ -79,10 +82,10 @@ impl Event {
     }
 
     /// Returns whose inbox the message lies in.
-    pub fn to(&self) -> &Party {
+    pub fn address(&self) -> Address {
         match self {
-            Event::MessageSent { letter, .. } => &letter.to,
-            Event::MessageRead { to, .. } => to,
+            Event::MessageSent { letter, .. } => letter.address(),
+            Event::MessageRead { to, to_run, .. } => Address { party: to.clone(), run: *to_run },
         }
     }
 }
@@ -105,8 +108,8 @@ mod tests {
         };
         let lines: Vec<String> = samples.iter().map(write).collect();
         expect![[r#"
-            {"type":"message:sent","messageId":4,"from":"role:developer","to":"role:qa_expert","kind":"READY_FOR_QA","subject":"Login is ready","body":"All unit tests pass.","data":{"commits":["abc123"]},"taskId":7,"runId":2,"item":"A","replyTo":3}
-            {"type":"message:read","messageId":4,"to":"role:qa_expert","by":"agent:alpha"}"#]]
+            {"type":"message:sent","messageId":4,"from":"role:developer","to":"role:qa_expert","kind":"READY_FOR_QA","subject":"Login is ready","body":"All unit tests pass.","data":{"commits":["abc123"]},"taskId":7,"runId":2,"toRun":1,"item":"A","replyTo":3}
+            {"type":"message:read","messageId":4,"to":"role:qa_expert","by":"agent:alpha","toRun":1}"#]]
         .assert_eq(&lines.join("\n"));
     }
 

@@ -4,10 +4,10 @@
 //! the log.
 
 use super::{Event, Message};
-use crate::{Actor, Fact, MessageId};
+use crate::{Actor, Fact, MessageId, RunId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many messages are kept at hand; one that was not read is always among them.
 pub const KEPT_MAX: usize = 1_000;
@@ -43,6 +43,18 @@ impl Inbox {
     /// Counts those that nobody has read.
     pub fn count_unread(&self) -> usize {
         self.messages.values().filter(|kept| kept.read_at.is_none()).count()
+    }
+
+    /// Counts those that nobody has read and that somebody may still read: those of runs that have ended do not count.
+    pub fn count_waiting(&self, ended: &BTreeSet<RunId>) -> usize {
+        let waits = |kept: &&Kept| kept.letter.reader_run().is_none_or(|run| !ended.contains(&run));
+        self.messages.values().filter(|kept| kept.read_at.is_none()).filter(waits).count()
+    }
+
+    /// Returns the runs that messages belong to which nobody has read.
+    pub fn runs_of_unread(&self) -> BTreeSet<RunId> {
+        let unread = self.messages.values().filter(|kept| kept.read_at.is_none());
+        unread.filter_map(|kept| kept.letter.reader_run()).collect()
     }
 
     /// Tells whether it holds the message, unread.
@@ -101,10 +113,10 @@ mod tests {
     }
 
     fn read(number: u32) -> Fact<Event> {
-        let Event::MessageRead { to, by, .. } = message_samples().remove(1) else {
+        let Event::MessageRead { to, by, to_run, .. } = message_samples().remove(1) else {
             panic!("then it is read")
         };
-        message_fact(Event::MessageRead { message_id: MessageId::new(number).unwrap(), to, by })
+        message_fact(Event::MessageRead { message_id: MessageId::new(number).unwrap(), to, by, to_run })
     }
 
     #[test]

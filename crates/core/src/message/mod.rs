@@ -15,7 +15,7 @@ mod send;
 pub use event::{Event, Message};
 pub use inbox::{Inbox, KEPT_MAX, Kept, UNREAD_MAX};
 pub use note::{KIND as NOTE, note};
-pub use party::{Party, PartyFault};
+pub use party::{Address, Party, PartyFault};
 pub use post::MessageCount;
 pub use read::mark_read;
 pub use send::{Directory, Draft, Situation, send};

@@ -1,9 +1,9 @@
-//! The sender or the recipient of a message: an agent, a role, a task or a person.
+//! The sender or the recipient of a message: an agent, a role, a task, a person, or the engine as a sender.
 //!
 //! A party is written as its kind and its name, `role:reviewer` or `task:12`, both in the log and on the
 //! command line.
 
-use crate::{AgentId, TaskId};
+use crate::{AgentId, RunId, TaskId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -23,6 +23,23 @@ pub enum Party {
     Task(TaskId),
     /// A person.
     Person(String),
+    /// The engine, which only sends: what an edge says that leaves no role.
+    Engine,
+}
+
+/// Where a message lies: the inbox of a party, or that of a role in one run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address {
+    /// Whose it is.
+    pub party: Party,
+    /// The run that the role belongs to.
+    pub run: Option<RunId>,
+}
+
+impl From<Party> for Address {
+    fn from(party: Party) -> Self {
+        Address { party, run: None }
+    }
 }
 
 /// A text that names no party.
@@ -41,6 +58,7 @@ impl Party {
             Party::Role(_) => "role",
             Party::Task(_) => "task",
             Party::Person(_) => "person",
+            Party::Engine => "engine",
         }
     }
 }
@@ -50,6 +68,9 @@ impl FromStr for Party {
 
     fn from_str(text: &str) -> Result<Self, PartyFault> {
         let fault = || PartyFault { text: text.to_owned() };
+        if text == Party::Engine.kind() {
+            return Ok(Party::Engine);
+        }
         if text.starts_with('#') {
             return text.parse().map(Party::Task).map_err(|_| fault());
         }
@@ -87,6 +108,7 @@ impl fmt::Display for Party {
             Party::Agent(name) => write!(out, "{kind}:{name}"),
             Party::Task(task) => write!(out, "{kind}:{task}"),
             Party::Role(name) | Party::Person(name) => write!(out, "{kind}:{name}"),
+            Party::Engine => out.write_str(kind),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! it.
 
 use super::inbox::UNREAD_MAX;
-use super::{Event, Inbox, Message, MessageCount, Party};
+use super::{Address, Event, Inbox, Message, MessageCount, Party};
 use crate::command::Faults;
 use crate::{AgentId, FieldFault, MessageId, Plan, Refusal, RunId, TaskId, find_nearest};
 use serde::Serialize;
@@ -30,6 +30,9 @@ pub struct Draft {
     body: String,
     data: Map<String, Value>,
     about: About,
+    /// The run whose role it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_run: Option<RunId>,
     reply_to: Option<MessageId>,
 }
 
@@ -64,6 +67,8 @@ pub struct Situation<'a> {
     pub directory: &'a Directory,
     /// Which tasks there are, and which depends on which.
     pub plan: &'a Plan,
+    /// The runs of unread messages that have ended; asked for only when the inbox is full.
+    pub ended: &'a BTreeSet<RunId>,
     /// Whether an agent sends it.
     pub is_by_agent: bool,
 }
@@ -90,8 +95,8 @@ impl Draft {
             faults.require("subject", is_plain, "must be one line without control characters");
         }
         faults.length("body", &body, 1, BODY_CHARACTERS_MAX);
-        let (kind, data) = (kind.to_owned(), Map::new());
-        faults.or(Draft { from, to, kind, subject, body, data, about: About::default(), reply_to: None })
+        let (kind, data, about) = (kind.to_owned(), Map::new(), About::default());
+        faults.or(Draft { from, to, kind, subject, body, data, about, to_run: None, reply_to: None })
     }
 
     /// Adds what it says to a program.
@@ -115,9 +120,21 @@ impl Draft {
         Draft { reply_to: message, ..self }
     }
 
+    /// Says which run's role it is for; nothing changes for any other party.
+    #[must_use]
+    pub fn for_role_of(self, run: Option<RunId>) -> Self {
+        let to_run = run.filter(|_| matches!(self.to, Party::Role(_)));
+        Draft { to_run, ..self }
+    }
+
     /// Returns whom it is for.
     pub fn to(&self) -> &Party {
         &self.to
+    }
+
+    /// Returns whose inbox it goes to.
+    pub fn address(&self) -> Address {
+        Address { party: self.to.clone(), run: self.to_run }
     }
 }
 
@@ -134,13 +151,13 @@ pub fn send(situation: &Situation<'_>, draft: &Draft) -> Result<Event, Refusal> 
     if let Some(reply_to) = draft.reply_to.filter(|message| !situation.post.contains(*message)) {
         return Err(fault("replyTo", format!("must name a message; there is no message {reply_to}")));
     }
-    if situation.inbox.count_unread() >= UNREAD_MAX {
+    if situation.inbox.count_waiting(situation.ended) >= UNREAD_MAX {
         let problem = format!("has {UNREAD_MAX} messages that nobody read; one must be read first");
         return Err(fault("to", problem));
     }
-    let Draft { from, to, kind, subject, body, data, about, reply_to } = draft.clone();
+    let Draft { from, to, kind, subject, body, data, about, to_run, reply_to } = draft.clone();
     let About { task: task_id, run: run_id, item } = about;
-    let letter = Message { from, to, kind, subject, body, data, task_id, run_id, item, reply_to };
+    let letter = Message { from, to, kind, subject, body, data, task_id, run_id, to_run, item, reply_to };
     Ok(Event::MessageSent { message_id: situation.post.next_id(), letter: Box::new(letter) })
 }
 
@@ -160,6 +177,7 @@ fn find_recipient(situation: &Situation<'_>, draft: &Draft) -> Result<(), Refusa
         Party::Role(role) if !roles.contains(role) => {
             Err(stranger("a role", role, roles.iter().map(String::as_str).collect()))
         }
+        Party::Engine => Err(stranger("a party", "engine", Vec::new())),
         Party::Person(name) if !members.is_empty() && !members.contains(name) => {
             Err(stranger("a member", name, members.iter().map(String::as_str).collect()))
         }
@@ -284,25 +302,27 @@ mod tests {
             None,
             "x".into(),
         );
-        let draft = draft.unwrap();
+        let draft = draft.unwrap().about(None, Some(RunId::FIRST), None);
         let directory =
             Directory { agents: BTreeSet::from(["alpha".parse().unwrap()]), ..Directory::default() };
         let (mut post, mut inbox, plan) = (MessageCount::default(), Inbox::default(), Plan::default());
-        for count in 0..=UNREAD_MAX {
+        let try_to_send = |post, inbox: &Inbox, ended: &BTreeSet<RunId>| {
             let situation =
-                Situation { post, inbox: &inbox, directory: &directory, plan: &plan, is_by_agent: false };
-            match send(&situation, &draft) {
-                Ok(event) => {
-                    let fact = crate::testing::message_fact(event);
-                    post = post.evolve(&fact);
-                    inbox = inbox.evolve(&fact);
-                }
-                Err(refusal) => {
-                    assert_eq!(count, UNREAD_MAX);
-                    assert!(render_refusal(&refusal).contains("`to` has 500 messages that nobody read"));
-                }
-            }
+                Situation { post, inbox, directory: &directory, plan: &plan, ended, is_by_agent: false };
+            send(&situation, &draft)
+        };
+        for _ in 0..UNREAD_MAX {
+            let fact = crate::testing::message_fact(try_to_send(post, &inbox, &BTreeSet::new()).unwrap());
+            post = post.evolve(&fact);
+            inbox = inbox.evolve(&fact);
         }
-        assert_eq!(inbox.count_unread(), UNREAD_MAX);
+        let refusal = try_to_send(post, &inbox, &BTreeSet::new()).unwrap_err();
+        assert!(render_refusal(&refusal).contains("`to` has 500 messages that nobody read"));
+        assert_eq!(
+            (inbox.count_unread(), inbox.runs_of_unread()),
+            (UNREAD_MAX, BTreeSet::from([RunId::FIRST]))
+        );
+        // Nobody will read those of a run that has ended.
+        try_to_send(post, &inbox, &BTreeSet::from([RunId::FIRST])).unwrap();
     }
 }

@@ -4,7 +4,7 @@ use super::board::find_item_faults;
 use super::step::{end, enter, get_node};
 use super::{Begin, Counts, Event, Fork, Inputs, Next, Parent, Phase, RecordingMode, Run, failure, nesting};
 use crate::{CommitId, FieldFault, PrdSlug, Refusal, RunId, TaskId};
-use regatta_flow::{Sheet, StepFault, board_items};
+use regatta_flow::{Sheet, StepFault, Workflow, board_items};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -35,18 +35,52 @@ pub struct Order {
 pub fn begin(inputs: Inputs<'_>, id: RunId, order: Order) -> Result<Vec<Event>, Refusal> {
     let workflow = inputs.workflow;
     let level = order.level.unwrap_or_else(|| workflow.default_level());
-    let mut input = order.input;
+    let mut input = order.input.clone();
     check_level(inputs, level)?;
     check_input(inputs, &mut input)?;
     let sheet = Sheet::new(workflow.schema.initial(), input, Value::Null);
     let begun = enter_first(inputs, level, order.parent.is_some(), &sheet);
-    let (next, ending) = begun.map_err(|fault| cannot_begin(&fault))?;
+    let First { next, ending, passes } = begun.map_err(|fault| cannot_begin(&fault))?;
     let board = order.board && workflow.board.is_some();
-    if matches!(next, Next::Perform { item: Some(_), .. }) {
+    let works_on_item = match &next {
+        Next::Perform { item, .. } => item.is_some(),
+        Next::Parallel { members, .. } => members.iter().any(|member| member.item.is_some()),
+        _ => false,
+    };
+    if works_on_item {
         check_items(inputs, board, &sheet)?;
     }
+    let plan = Begin { passes, ..plan_of(workflow, order, (level, sheet), next) };
+    let mut events = vec![Event::RunCreated { run_id: id, plan: Box::new(plan) }];
+    events.extend(ending.map(|ending| match ending {
+        Ok(result) => Event::RunCompleted { run_id: id, result },
+        Err(reason) => {
+            let start = &workflow.start_at(level).name;
+            Event::RunFailed {
+                run_id: id,
+                error: failure::ended(id, start, reason),
+                output: None,
+                outcome: None,
+                seen: None,
+            }
+        }
+    }));
+    check_depth(events)
+}
+
+/// Makes sure that what a run begins with can be read back.
+pub(super) fn check_depth(events: Vec<Event>) -> Result<Vec<Event>, Refusal> {
+    match events.iter().any(nesting::is_too_deep) {
+        false => Ok(events),
+        true => Err(invalid("input", format!("is nested deeper than {} levels", nesting::LEVELS_MAX))),
+    }
+}
+
+/// Returns what a run begins with that nothing has happened to.
+pub(super) fn plan_of(workflow: &Workflow, order: Order, (level, sheet): (u32, Sheet), next: Next) -> Begin {
+    let board = order.board && workflow.board.is_some();
     let (state, input, feedback) = sheet.into_parts();
-    let plan = Begin {
+    Begin {
         workflow: workflow.name.clone(),
         digest: order.digest,
         within: order.within,
@@ -65,23 +99,13 @@ pub fn begin(inputs: Inputs<'_>, id: RunId, order: Order) -> Result<Vec<Event>, 
         anew: Vec::new(),
         step: 1,
         next,
+        passes: false,
         item: None,
         takes_up: false,
         parent: order.parent,
         is_parent_paused: order.is_parent_paused,
         forked: None,
-    };
-    let mut events = vec![Event::RunCreated { run_id: id, plan: Box::new(plan) }];
-    events.extend(ending.map(|ending| match ending {
-        Ok(result) => Event::RunCompleted { run_id: id, result },
-        Err(reason) => {
-            let start = &workflow.start_at(level).name;
-            Event::RunFailed { run_id: id, error: failure::ended(id, start, reason), output: None }
-        }
-    }));
-    match events.iter().any(nesting::is_too_deep) {
-        false => Ok(events),
-        true => Err(invalid("input", format!("is nested deeper than {} levels", nesting::LEVELS_MAX))),
+        imported: None,
     }
 }
 
@@ -101,9 +125,13 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
     let Taken { merged, heads, anew } = taken;
     let next = find_first(from);
     // What is performed is taken up where it is performed.
-    let performed = if let Next::Perform { item, .. } = &next { item.as_ref() } else { None };
+    let is_performed = |item: &&String| match &next {
+        Next::Perform { item: performed, .. } => performed.as_ref() == Some(*item),
+        Next::Parallel { members, .. } => members.iter().any(|member| member.item.as_ref() == Some(*item)),
+        _ => false,
+    };
     let asked = if let Next::Ask { .. } = &next { from.item.clone() } else { None };
-    let takes_up = from.board && heads.keys().chain(&anew).any(|item| Some(item) != performed);
+    let takes_up = from.board && heads.keys().chain(&anew).any(|item| !is_performed(&item));
     let plan = Begin {
         workflow: from.workflow.clone(),
         digest: from.digest.clone(),
@@ -123,11 +151,13 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         anew,
         step: from.step,
         next,
+        passes: false,
         item: asked,
         takes_up,
         parent: None,
         is_parent_paused: false,
         forked: Some(Fork { run_id: from.id, step: from.step }),
+        imported: None,
     };
     Event::RunCreated { run_id: id, plan: Box::new(plan) }
 }
@@ -135,7 +165,12 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
 /// Returns what a run was to do at the step that it is at, which is what a fork begins with.
 pub fn find_first(from: &Run) -> Next {
     match from.phase() {
-        Some(Phase::Publishing { then: Some(next) }) => next.clone(),
+        Some(Phase::Publishing { then: Some(next), .. }) => next.clone(),
+        Some(Phase::Publishing { before: Some(next), .. }) => (**next).clone(),
+        Some(Phase::Parallel { members }) => Next::Parallel {
+            node: from.node.clone(),
+            members: members.iter().map(|state| state.member.clone()).collect(),
+        },
         Some(Phase::Asking { question }) => Next::Ask { node: from.node.clone(), question: question.clone() },
         Some(Phase::Mapping(mapping)) => Next::Map {
             node: from.node.clone(),
@@ -147,24 +182,36 @@ pub fn find_first(from: &Run) -> Next {
     }
 }
 
-type First = (Next, Option<Result<Value, Option<String>>>);
+/// What a run does first.
+pub(super) struct First {
+    pub(super) next: Next,
+    /// What an end says: its result, or why it failed.
+    pub(super) ending: Option<Result<Value, Option<String>>>,
+    /// Whether the node performs nothing.
+    pub(super) passes: bool,
+}
 
-fn enter_first(inputs: Inputs<'_>, level: u32, is_child: bool, sheet: &Sheet) -> Result<First, StepFault> {
+pub(super) fn enter_first(
+    inputs: Inputs<'_>,
+    level: u32,
+    is_child: bool,
+    sheet: &Sheet,
+) -> Result<First, StepFault> {
     let workflow = inputs.workflow;
     let node = get_node(workflow, &workflow.start_at(level).name)?;
-    sheet.look(workflow, inputs.now_millis, |look| {
-        let next = match enter(look, node)? {
+    sheet.look(workflow, inputs.variables, inputs.now_millis, |look| {
+        let (next, passes) = match enter(look, node)? {
             // No step leads to it, so it is performed by itself.
-            Next::Pass { node } => Next::Perform { node, item: None },
-            next => next,
+            Next::Pass { node } => (Next::Perform { node, item: None }, true),
+            next => (next, false),
         };
-        Ok((next, end(look, node, is_child)?))
+        Ok(First { next, ending: end(look, node, is_child)?, passes })
     })
 }
 
 /// Makes sure that the items with which the run begins have keys of their own, and on the board can be tasks.
 fn check_items(inputs: Inputs<'_>, board: bool, sheet: &Sheet) -> Result<(), Refusal> {
-    let items = sheet.look(inputs.workflow, inputs.now_millis, board_items);
+    let items = sheet.look(inputs.workflow, inputs.variables, inputs.now_millis, board_items);
     let faults = find_item_faults(&items.map_err(|fault| cannot_begin(&fault))?, board);
     match faults.is_empty() {
         true => Ok(()),
@@ -172,11 +219,11 @@ fn check_items(inputs: Inputs<'_>, board: bool, sheet: &Sheet) -> Result<(), Ref
     }
 }
 
-fn cannot_begin(fault: &StepFault) -> Refusal {
+pub(super) fn cannot_begin(fault: &StepFault) -> Refusal {
     invalid("workflow", format!("cannot begin: {}", failure::reasons(fault).join(": ")))
 }
 
-fn check_level(inputs: Inputs<'_>, level: u32) -> Result<(), Refusal> {
+pub(super) fn check_level(inputs: Inputs<'_>, level: u32) -> Result<(), Refusal> {
     let levels = &inputs.workflow.levels;
     if levels.contains_key(&level) {
         return Ok(());
@@ -185,7 +232,7 @@ fn check_level(inputs: Inputs<'_>, level: u32) -> Result<(), Refusal> {
     Err(invalid("level", format!("{level} is none of {}", known.join(", "))))
 }
 
-fn check_input(inputs: Inputs<'_>, input: &mut Value) -> Result<(), Refusal> {
+pub(super) fn check_input(inputs: Inputs<'_>, input: &mut Value) -> Result<(), Refusal> {
     inputs.workflow.fit_input(input).map_err(|faults| {
         let fault =
             |fault: &regatta_flow::SchemaFault| FieldFault { field: "input", problem: fault.to_string() };

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Evaluates the items that a run has for the board.
 pub fn find_board_items(inputs: Inputs<'_>, run: &Run) -> Result<Vec<BoardItem>, StepFault> {
-    run.sheet.look(inputs.workflow, inputs.now_millis, board_items)
+    run.sheet.look(inputs.workflow, inputs.variables, inputs.now_millis, board_items)
 }
 
 /// Returns the order for the task of an item, or what no task may be like.

@@ -2,24 +2,38 @@
 
 use super::children::{child_ended, children_started};
 use super::land::{landed, sent_back};
+use super::outcome::{self, Conflict, Outcome};
+use super::parallel::{MemberReport, member_ended};
+use super::signal::{self, Given};
 use super::step::{make_role_step, make_step};
 use super::{ChildEnd, Event, Hold, Next, Phase, Run, Situation, Working, failure, nesting};
 use crate::task::one_line;
 use crate::{AgentId, CommitId, Failure, Refusal, RunId, TaskId};
-use regatta_flow::{OUTPUT_LEVELS_MAX, Workflow, is_nested_deeper};
+use regatta_flow::{OUTPUT_LEVELS_MAX, Variables, Workflow, is_nested_deeper};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// How often a role is asked again when its output does not fit; each is a session.
-const ASKS_MAX: u32 = 2;
+pub(super) const ASKS_MAX: u32 = 2;
 
 /// What a decision about a run may depend on.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
     /// The definition that it plays.
     pub workflow: &'a Workflow,
+    /// The facts that its expressions read, and what comes with the command.
+    pub variables: &'a Variables,
+    /// The number of the last event of the log that the facts are as of.
+    pub seen: u64,
     /// The current time, in milliseconds since 1970 began in UTC; the same throughout a step.
     pub now_millis: i64,
+}
+
+impl<'a> Inputs<'a> {
+    /// Returns what a decision depends on that reads no variable.
+    pub fn new(workflow: &'a Workflow, now_millis: i64) -> Self {
+        Inputs { workflow, variables: Variables::NONE, seen: 0, now_millis }
+    }
 }
 
 /// Orders of people to a run, and reports of the outcomes of its effects.
@@ -35,6 +49,7 @@ pub enum Command {
     AgentRefused { step: u64, agent: AgentId, what: String },
     Performed { step: u64, asks: u32, output: Value, head: Option<CommitId> },
     NotPerformed { step: u64, failure: Failure },
+    MemberEnded { step: u64, report: MemberReport },
     Unperformable { step: u64, failure: Failure },
     PutOff { step: u64 },
     Stopped,
@@ -42,13 +57,15 @@ pub enum Command {
     ChildEnded { child: RunId, end: ChildEnd },
     Landed { step: u64 },
     SentBack { step: u64, feedback: String },
+    Signal(Given),
+    Conflicted { step: u64, conflict: Conflict },
 }
 
 /// Says what happens when a run is given a command, or why it may not.
 ///
 /// A report that it no longer waits for changes nothing.
 pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Event>, Refusal> {
-    let Situation::Working(working) = &run.situation else { return ended(run, command) };
+    let Situation::Working(working) = &run.situation else { return ended(inputs, run, command) };
     let decided = match command {
         Command::Pause => pause(run, working),
         Command::Resume => resume(run, working)?,
@@ -60,7 +77,8 @@ pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Ev
         Command::Performed { step, asks, output, head } => {
             performed(inputs, (run, working), (*step, *asks), output, head.as_ref())
         }
-        Command::NotPerformed { step, failure } => not_performed(run, working, *step, failure),
+        Command::NotPerformed { step, failure } => not_performed(inputs, (run, working), *step, failure),
+        Command::MemberEnded { step, report } => member_ended(inputs, (run, working), *step, report),
         Command::Unperformable { step, failure } => unperformable(run, working, *step, failure),
         Command::PutOff { step } => put_off(run, *step),
         Command::Stopped => stopped(run, working),
@@ -68,6 +86,8 @@ pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Ev
         Command::ChildEnded { child, end } => child_ended(inputs, run, *child, end),
         Command::Landed { step } => landed(inputs, run, *step),
         Command::SentBack { step, feedback } => sent_back(inputs, run, *step, feedback),
+        Command::Signal(given) => signal::take(inputs, run, given)?,
+        Command::Conflicted { step, conflict } => outcome::conflicted(inputs, run, *step, conflict),
     };
     Ok(nesting::keep_readable(run, decided))
 }
@@ -76,26 +96,37 @@ pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Ev
 /// tells no decision of the workflow. For replaying a run.
 pub fn decide_again(inputs: Inputs<'_>, run: &Run, recorded: &Event) -> Option<Vec<Event>> {
     match recorded {
+        Event::RunStepped { outcome: Some(outcome), .. }
+        | Event::RunFailed { outcome: Some(outcome), .. } => {
+            Some(outcome::step_on(inputs, run, outcome).unwrap_or_default())
+        }
         Event::RunStepped { output, .. } | Event::RunFailed { output: Some(output), .. } => {
             Some(match run.phase() {
                 Some(Phase::Performing { .. }) => make_role_step(inputs, run, output, None)
-                    .unwrap_or_else(|faults| vec![give_up(run, &faults, Some(output.clone()))]),
+                    .unwrap_or_else(|faults| refuse(inputs, run, &faults, output)),
                 _ => make_step(inputs, run, output.clone(), None),
             })
         }
         Event::RunLanded { step, .. } => Some(landed(inputs, run, *step)),
         Event::RunSentBack { step, feedback, .. } => Some(sent_back(inputs, run, *step, feedback)),
+        Event::RunSignalled { signal: name, input, from, anew, .. } => {
+            let (name, input, gone) = (name.clone(), input.clone(), anew.iter().cloned().collect());
+            let given = Given { name, input, from: from.clone(), gone };
+            Some(signal::take(inputs, run, &given).unwrap_or_default())
+        }
         _ => None,
     }
 }
 
-/// Orders to a run that has ended are refused; a report comes too late, and changes nothing.
-fn ended(run: &Run, command: &Command) -> Result<Vec<Event>, Refusal> {
+/// Orders to a run that has ended are refused, except for a signal by which it continues; a report comes too late, and
+/// changes nothing.
+fn ended(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Event>, Refusal> {
     match command {
         Command::Pause => Err(refusal(run, "pause")),
         Command::Resume => Err(refusal(run, "resume")),
         Command::Stop { .. } => Err(refusal(run, "stop")),
         Command::Answer { .. } => Err(refusal(run, "take an answer")),
+        Command::Signal(given) => signal::take(inputs, run, given),
         _ => Ok(Vec::new()),
     }
 }
@@ -160,7 +191,7 @@ fn answer(
 
 fn published(run: &Run, working: &Working, step: u64, tasks: &BTreeMap<String, TaskId>) -> Vec<Event> {
     let run_id = run.id;
-    let Phase::Publishing { then } = &working.phase else { return Vec::new() };
+    let Phase::Publishing { then, before } = &working.phase else { return Vec::new() };
     if step != run.step || !working.is_asked {
         return Vec::new();
     }
@@ -170,11 +201,18 @@ fn published(run: &Run, working: &Working, step: u64, tasks: &BTreeMap<String, T
         None => true,
         Some(next) => tasks.is_empty() && matches!(next, Next::Perform { .. }),
     };
-    let missing = run.item.as_ref().filter(|item| is_performed && !is_there(item));
+    let own = run.item.as_ref().filter(|_| is_performed);
+    let missing = own.into_iter().chain(find_wanted(before.as_deref())).find(|item| !is_there(item));
     let failed = missing.map(|item| fail(run, failure::no_such_task(run, item)));
     let mut events = vec![Event::RunPublished { run_id, step, tasks: tasks.clone() }];
     events.extend(failed);
     events
+}
+
+/// Returns the items of the nodes that are performed once they are on the board.
+fn find_wanted(before: Option<&Next>) -> impl Iterator<Item = &String> {
+    let members = if let Some(Next::Parallel { members, .. }) = before { members.as_slice() } else { &[] };
+    members.iter().filter_map(|member| member.item.as_ref())
 }
 
 fn agent_refused(run: &Run, step: u64, agent: &AgentId, what: &str) -> Vec<Event> {
@@ -204,26 +242,39 @@ fn performed(
         Err(faults) if asks < ASKS_MAX => {
             vec![Event::RunOutputRefused { run_id: run.id, step, faults, asks: asks + 1 }]
         }
-        Err(faults) => {
-            // What is nested too deeply could be written, and not be read back.
-            let is_readable = !is_nested_deeper(output, OUTPUT_LEVELS_MAX);
-            vec![give_up(run, &faults, is_readable.then(|| output.clone()))]
-        }
+        Err(faults) => refuse(inputs, run, &faults, output),
     }
 }
 
-fn give_up(run: &Run, faults: &[String], output: Option<Value>) -> Event {
+/// A role that was asked again for the last time has failed.
+fn refuse(inputs: Inputs<'_>, run: &Run, faults: &[String], output: &Value) -> Vec<Event> {
     let error = failure::output_invalid(run.id, &run.node, faults);
-    Event::RunFailed { run_id: run.id, error, output }
+    let failed = Outcome::of_failure(run, run.node.as_str(), &error);
+    failed.and_then(|failed| outcome::step_on(inputs, run, &failed)).unwrap_or_else(|| {
+        // What is nested too deeply could be written, and not be read back.
+        let is_readable = !is_nested_deeper(output, OUTPUT_LEVELS_MAX);
+        let output = is_readable.then(|| output.clone());
+        vec![Event::RunFailed { run_id: run.id, error, output, outcome: None, seen: None }]
+    })
 }
 
-fn not_performed(run: &Run, working: &Working, step: u64, error: &Failure) -> Vec<Event> {
+/// The workflow may have an edge for it; otherwise the run waits for a person.
+fn not_performed(
+    inputs: Inputs<'_>,
+    (run, working): (&Run, &Working),
+    step: u64,
+    error: &Failure,
+) -> Vec<Event> {
     if step != run.step || !working.is_asked {
         return Vec::new();
     }
     match &working.hold {
         Some(Hold::Stopping { reason }) => vec![fail(run, failure::stopped(run.id, reason.as_deref()))],
-        _ => vec![Event::RunHeld { run_id: run.id, step, error: error.clone() }],
+        _ => {
+            let came = Outcome::of_failure(run, run.node.as_str(), error);
+            let followed = came.and_then(|outcome| outcome::step_on(inputs, run, &outcome));
+            followed.unwrap_or_else(|| vec![Event::RunHeld { run_id: run.id, step, error: error.clone() }])
+        }
     }
 }
 
@@ -251,7 +302,7 @@ fn stopped(run: &Run, working: &Working) -> Vec<Event> {
 }
 
 pub(super) fn fail(run: &Run, error: Failure) -> Event {
-    Event::RunFailed { run_id: run.id, error, output: None }
+    Event::RunFailed { run_id: run.id, error, output: None, outcome: None, seen: None }
 }
 
 fn refusal(run: &Run, command: &'static str) -> Refusal {

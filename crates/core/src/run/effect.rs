@@ -14,12 +14,17 @@ pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
     {
         asked.push(Effect::ReleaseTask { run: run.id, task: *task, error: Some(error) });
     }
+    if let Some((item, reason)) = find_dropped(run, event)
+        && let Some(task) = run.tasks.get(item)
+    {
+        asked.push(Effect::DropTask { run: run.id, task: *task, reason });
+    }
     if run.is_over() {
         asked.extend(at_end(run));
         return asked;
     }
     // Its failure is the next event.
-    let is_performing = matches!(run.phase(), Some(Phase::Performing { .. }));
+    let is_performing = matches!(run.phase(), Some(Phase::Performing { .. } | Phase::Parallel { .. }));
     let is_lost = matches!(event, Event::RunPublished { .. }) && is_performing && run.lacks_task();
     if run.is_asked() && (begins(event) || !was_asked) && !is_lost {
         asked.extend(of_phase(run));
@@ -36,6 +41,20 @@ fn find_given_up<'e>(run: &Run, event: &'e Event) -> Option<(&'e String, Failure
     }
 }
 
+/// Returns the item whose task the workflow cancels with the event, and why.
+fn find_dropped<'e>(run: &Run, event: &'e Event) -> Option<(&'e String, String)> {
+    let id = run.id;
+    match event {
+        Event::RunStepped { choice, .. } => {
+            Some((choice.drop.as_ref()?, format!("run {id} dropped it: edge `{}`", choice.edge)))
+        }
+        Event::RunSentBack { drop, .. } => {
+            Some((drop.as_ref()?, format!("run {id} dropped it, since it was sent back")))
+        }
+        _ => None,
+    }
+}
+
 /// Tells whether what the run needs after the event is not what it may have needed before.
 fn begins(event: &Event) -> bool {
     match event {
@@ -45,11 +64,14 @@ fn begins(event: &Event) -> bool {
         | Event::RunOutputRefused { .. }
         | Event::RunChildrenStarted { .. }
         | Event::RunLanded { .. }
-        | Event::RunSentBack { .. } => true,
+        | Event::RunSentBack { .. }
+        | Event::RunSignalled { next: Some(_), .. } => true,
         // What is under way stays under way.
         Event::WorkflowKept { .. }
         | Event::RunAgentRefused { .. }
+        | Event::RunMemberEnded { .. }
         | Event::RunChildEnded { .. }
+        | Event::RunSignalled { next: None, .. }
         | Event::RunHeld { .. }
         | Event::RunPutOff { .. }
         | Event::RunPaused { .. }
@@ -69,6 +91,7 @@ fn of_phase(run: &Run) -> Option<Effect> {
         Phase::Performing { asks, .. } => {
             Some(Effect::PerformNode { run: id, step, asks: *asks, task: run.find_task() })
         }
+        Phase::Parallel { .. } => Some(Effect::PerformNode { run: id, step, asks: 0, task: None }),
         Phase::Mapping(_) => Some(Effect::StartChildren { run: id, step }),
         Phase::Landing { task, .. } => Some(Effect::LandTask { run: id, step, task: *task }),
         Phase::Asking { .. } | Phase::Passing | Phase::Ending => None,

@@ -3,94 +3,111 @@
 //! A step is one event: what the node returned, what was assigned, which edges were evaluated and what they
 //! saw, and where the run goes next. Folding it needs neither the workflow nor an expression.
 
+use super::{Import, Mail, Member, MemberCame, Outcome};
+use crate::message::Party;
 use crate::{AgentId, CommitId, Failure, PrdSlug, RunId, TaskId};
 use regatta_flow::{EdgeId, NodeName, Patch, Tried};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_with::skip_serializing_none;
 use std::collections::BTreeMap;
 
-/// Everything that can happen to a run, and to the workflows that runs play.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all_fields = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the contract, and the variants say what happened")]
-pub enum Event {
-    #[serde(rename = "workflow:kept")]
-    WorkflowKept { digest: String, name: String, files: BTreeMap<String, String> },
-    #[serde(rename = "run:created")]
-    RunCreated { run_id: RunId, plan: Box<Begin> },
-    #[serde(rename = "run:published")]
-    RunPublished { run_id: RunId, step: u64, tasks: BTreeMap<String, TaskId> },
-    #[serde(rename = "run:stepped")]
-    RunStepped {
-        run_id: RunId,
-        step: u64,
-        node: NodeName,
-        output: Value,
-        /// What the branch of the node's task stood at afterwards.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        head: Option<CommitId>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        set: Vec<Patch>,
-        choice: Choice,
-        next: Next,
-    },
-    #[serde(rename = "run:output_refused")]
-    RunOutputRefused { run_id: RunId, step: u64, faults: Vec<String>, asks: u32 },
-    #[serde(rename = "run:agent_refused")]
-    RunAgentRefused { run_id: RunId, step: u64, agent_id: AgentId, what: String },
-    #[serde(rename = "run:children_started")]
-    RunChildrenStarted { run_id: RunId, step: u64, children: BTreeMap<String, RunId> },
-    #[serde(rename = "run:child_ended")]
-    RunChildEnded { run_id: RunId, step: u64, item: String, child: ChildEnd },
-    #[serde(rename = "run:landed")]
-    RunLanded {
-        run_id: RunId,
-        step: u64,
-        task_id: TaskId,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        set: Vec<Patch>,
-        next: Next,
-    },
-    #[serde(rename = "run:sent_back")]
-    RunSentBack {
-        run_id: RunId,
-        step: u64,
-        task_id: TaskId,
-        feedback: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        fail: Option<String>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        set: Vec<Patch>,
-        next: Next,
-    },
-    #[serde(rename = "run:held")]
-    RunHeld { run_id: RunId, step: u64, error: Failure },
-    /// A step was not begun, because the run was paused before somebody came to perform it.
-    #[serde(rename = "run:put_off")]
-    RunPutOff { run_id: RunId, step: u64 },
-    #[serde(rename = "run:paused")]
-    RunPaused { run_id: RunId },
-    #[serde(rename = "run:resumed")]
-    RunResumed { run_id: RunId },
-    #[serde(rename = "run:parent_paused")]
-    RunParentPaused { run_id: RunId },
-    #[serde(rename = "run:parent_resumed")]
-    RunParentResumed { run_id: RunId },
-    #[serde(rename = "run:stopping")]
-    RunStopping { run_id: RunId, reason: Option<String> },
-    #[serde(rename = "run:completed")]
-    RunCompleted {
-        run_id: RunId,
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        result: Value,
-    },
-    #[serde(rename = "run:failed")]
-    RunFailed {
-        run_id: RunId,
-        error: Failure,
-        #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
-        output: Option<Value>,
-    },
+events! {
+    /// Everything that can happen to a run, and to the workflows that runs play.
+    pub enum Event {
+        WorkflowKept = "workflow:kept" { digest: String, name: String, files: BTreeMap<String, String> },
+        RunCreated = "run:created" { run_id: RunId, plan: Box<Begin> },
+        RunPublished = "run:published" { run_id: RunId, step: u64, tasks: BTreeMap<String, TaskId> },
+        RunStepped = "run:stepped" {
+            run_id: RunId,
+            step: u64,
+            node: NodeName,
+            output: Value,
+            /// What the branch of the node's task stood at afterwards.
+            head: Option<CommitId>,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            set: Vec<Patch>,
+            choice: Choice,
+            #[serde(default, skip_serializing_if = "Mail::is_empty")]
+            messages: Mail,
+            next: Next,
+            /// What came of the node, or of the task that it submitted, if not a result.
+            outcome: Option<Box<Outcome>>,
+            /// The number of the last event of the log that the facts are as of, which an expression read.
+            seen: Option<u64>,
+        },
+        /// A member of a `parallel` node returned something or failed; with the last one the step follows.
+        RunMemberEnded = "run:member_ended" { run_id: RunId, step: u64, node: NodeName, came: MemberCame },
+        RunOutputRefused = "run:output_refused" { run_id: RunId, step: u64, faults: Vec<String>, asks: u32 },
+        RunAgentRefused = "run:agent_refused" { run_id: RunId, step: u64, agent_id: AgentId, what: String },
+        RunChildrenStarted = "run:children_started" { run_id: RunId, step: u64, children: BTreeMap<String, RunId> },
+        RunChildEnded = "run:child_ended" { run_id: RunId, step: u64, item: String, child: ChildEnd },
+        RunLanded = "run:landed" {
+            run_id: RunId,
+            step: u64,
+            task_id: TaskId,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            set: Vec<Patch>,
+            #[serde(default, skip_serializing_if = "Mail::is_empty")]
+            messages: Mail,
+            next: Next,
+            seen: Option<u64>,
+        },
+        RunSentBack = "run:sent_back" {
+            run_id: RunId,
+            step: u64,
+            task_id: TaskId,
+            feedback: String,
+            fail: Option<String>,
+            drop: Option<String>,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            set: Vec<Patch>,
+            #[serde(default, skip_serializing_if = "Mail::is_empty")]
+            messages: Mail,
+            next: Next,
+            seen: Option<u64>,
+        },
+        RunSignalled = "run:signalled" {
+            run_id: RunId,
+            step: u64,
+            signal: String,
+            input: Value,
+            /// Who sent it.
+            from: Party,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            set: Vec<Patch>,
+            #[serde(default, skip_serializing_if = "Mail::is_empty")]
+            messages: Mail,
+            /// The items of a run that continues which get new tasks: a person merged or cancelled theirs.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            anew: Vec<String>,
+            /// Where a run continues that had ended.
+            next: Option<Next>,
+            seen: Option<u64>,
+        },
+        RunHeld = "run:held" { run_id: RunId, step: u64, error: Failure },
+        /// A step was not begun, because the run was paused before somebody came to perform it.
+        RunPutOff = "run:put_off" { run_id: RunId, step: u64 },
+        RunPaused = "run:paused" { run_id: RunId },
+        RunResumed = "run:resumed" { run_id: RunId },
+        RunParentPaused = "run:parent_paused" { run_id: RunId },
+        RunParentResumed = "run:parent_resumed" { run_id: RunId },
+        RunStopping = "run:stopping" { run_id: RunId, reason: Option<String> },
+        RunCompleted = "run:completed" {
+            run_id: RunId,
+            #[serde(default, skip_serializing_if = "Value::is_null")]
+            result: Value,
+        },
+        RunFailed = "run:failed" {
+            run_id: RunId,
+            error: Failure,
+            #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+            output: Option<Value>,
+            /// What came of the node, or of the task that it submitted, when the failure came of an edge for that.
+            outcome: Option<Box<Outcome>>,
+            seen: Option<u64>,
+        },
+    }
 }
 
 /// What a run has to do with a recording, by its folder.
@@ -106,6 +123,7 @@ pub enum RecordingMode {
 }
 
 /// What a run begins with.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Begin {
@@ -124,11 +142,9 @@ pub struct Begin {
     #[serde(default, skip_serializing_if = "is_false")]
     pub board_below: bool,
     /// The recording that it is recorded on, or played from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "tape")]
     pub recording: Option<RecordingMode>,
     /// The PRD that it began with; its tasks are linked to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prd: Option<PrdSlug>,
     /// What it is given.
     pub input: Value,
@@ -156,21 +172,23 @@ pub struct Begin {
     pub step: u64,
     /// What it does first.
     pub next: Next,
+    /// Whether the node of that performs nothing: until it is left, nothing has begun.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub passes: bool,
     /// The item that a question is about, when it was forked at one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<String>,
     /// Whether the items that had been begun are taken up before that, when it was forked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub takes_up: bool,
     /// The run that waits for it, if it is a child.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
     /// Whether that run was paused already, or one above it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_parent_paused: bool,
     /// The run and the step that it was forked from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<Fork>,
+    /// The files that it was made of, if it was.
+    pub imported: Option<Box<Import>>,
 }
 
 /// Counts by name and key.
@@ -210,6 +228,9 @@ pub struct Choice {
     /// The task that is left to a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail: Option<String>,
+    /// The task that is cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop: Option<String>,
     /// Each edge that was looked at, with whether it held and what it saw.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Tried>,
@@ -226,6 +247,13 @@ pub enum Next {
         /// The item that it works on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<String>,
+    },
+    /// Performs several nodes at the same time.
+    Parallel {
+        /// The node.
+        node: NodeName,
+        /// Those that it performs.
+        members: Vec<Member>,
     },
     /// Performs nothing; the step of the node is the next event.
     Pass {
@@ -298,42 +326,6 @@ pub enum ChildEnd {
     Skipped,
 }
 
-macro_rules! kinds {
-    ($($variant:ident => $name:literal,)*) => {
-        impl Event {
-            /// Every kind of event, by its name in the log.
-            pub const KINDS: &'static [&'static str] = &[$($name),*];
-
-            /// Returns the name of the event's kind.
-            pub fn kind(&self) -> &'static str {
-                match self { $(Event::$variant { .. } => $name,)* }
-            }
-        }
-    };
-}
-
-kinds! {
-    WorkflowKept => "workflow:kept",
-    RunCreated => "run:created",
-    RunPublished => "run:published",
-    RunStepped => "run:stepped",
-    RunOutputRefused => "run:output_refused",
-    RunAgentRefused => "run:agent_refused",
-    RunChildrenStarted => "run:children_started",
-    RunChildEnded => "run:child_ended",
-    RunLanded => "run:landed",
-    RunSentBack => "run:sent_back",
-    RunHeld => "run:held",
-    RunPutOff => "run:put_off",
-    RunPaused => "run:paused",
-    RunResumed => "run:resumed",
-    RunParentPaused => "run:parent_paused",
-    RunParentResumed => "run:parent_resumed",
-    RunStopping => "run:stopping",
-    RunCompleted => "run:completed",
-    RunFailed => "run:failed",
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_false(flag: &bool) -> bool {
     !*flag
@@ -345,6 +337,39 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 }
 
 impl Event {
+    /// Returns the number of the last event that the facts are as of, if the decision read a fact.
+    pub fn seen(&self) -> Option<u64> {
+        match self {
+            Event::RunStepped { seen, .. }
+            | Event::RunLanded { seen, .. }
+            | Event::RunSentBack { seen, .. }
+            | Event::RunSignalled { seen, .. }
+            | Event::RunFailed { seen, .. } => *seen,
+            _ => None,
+        }
+    }
+
+    /// Returns the messages that go out with it.
+    pub fn mail(&self) -> Option<&Mail> {
+        match self {
+            Event::RunStepped { messages, .. }
+            | Event::RunLanded { messages, .. }
+            | Event::RunSentBack { messages, .. }
+            | Event::RunSignalled { messages, .. } => Some(messages),
+            _ => None,
+        }
+    }
+
+    pub(super) fn mail_mut(&mut self) -> Option<&mut Mail> {
+        match self {
+            Event::RunStepped { messages, .. }
+            | Event::RunLanded { messages, .. }
+            | Event::RunSentBack { messages, .. }
+            | Event::RunSignalled { messages, .. } => Some(messages),
+            _ => None,
+        }
+    }
+
     /// What the kinds of this family begin with.
     pub const SUBJECTS: &'static [&'static str] = &["workflow", "run"];
 
@@ -355,12 +380,14 @@ impl Event {
             Event::RunCreated { run_id, .. }
             | Event::RunPublished { run_id, .. }
             | Event::RunStepped { run_id, .. }
+            | Event::RunMemberEnded { run_id, .. }
             | Event::RunOutputRefused { run_id, .. }
             | Event::RunAgentRefused { run_id, .. }
             | Event::RunChildrenStarted { run_id, .. }
             | Event::RunChildEnded { run_id, .. }
             | Event::RunLanded { run_id, .. }
             | Event::RunSentBack { run_id, .. }
+            | Event::RunSignalled { run_id, .. }
             | Event::RunHeld { run_id, .. }
             | Event::RunPutOff { run_id, .. }
             | Event::RunPaused { run_id }

@@ -4,10 +4,13 @@
 //! value that a step assigned is in its event.
 
 use super::soundness::carries;
-use super::{Begin, Choice, Event, Hold, Mapping, Next, Phase, Run, Situation, Working};
+use super::{
+    Begin, Choice, Event, Hold, Mapping, MemberCame, MemberState, Next, Outcome, Phase, Run, Situation,
+    Working,
+};
 use crate::{Code, Fact, RunId};
 use jiff::Timestamp;
-use regatta_flow::{Patch, Sheet};
+use regatta_flow::{OutcomeKind, Patch, Sheet};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +25,14 @@ impl Run {
                 Some(run)
             }
             (run, _) => run,
+        }
+    }
+
+    /// Folds one fact into the run, if it is of this run.
+    pub(super) fn evolve_in_place(&mut self, fact: &Fact<Event>) {
+        if fact.event.find_run() == Some(self.id) {
+            self.take_in(&fact.event);
+            self.updated_at = fact.at;
         }
     }
 
@@ -40,16 +51,33 @@ impl Run {
 
     /// Takes an event in, and tells whether it fits: whether the run has not ended, and every value has a place.
     fn take_in(&mut self, event: &Event) -> bool {
+        if let Event::RunSignalled { set, anew, next, .. } = event {
+            return self.take_in_signal(set, anew, next.as_ref());
+        }
         let Situation::Working(working) = &mut self.situation else { return false };
         let mut fits = true;
         match event {
-            Event::WorkflowKept { .. } | Event::RunCreated { .. } | Event::RunAgentRefused { .. } => {}
+            Event::WorkflowKept { .. }
+            | Event::RunCreated { .. }
+            | Event::RunAgentRefused { .. }
+            | Event::RunSignalled { .. } => {}
             Event::RunPublished { tasks, .. } => {
                 self.tasks.extend(tasks.iter().map(|(key, task)| (key.clone(), *task)));
                 self.go_on_published(!tasks.is_empty());
             }
+            Event::RunStepped { output, set, choice, next, outcome: Some(outcome), .. } => {
+                let output = working.take_output().unwrap_or_else(|| output.clone());
+                self.count_members();
+                self.come_to(outcome, choice);
+                fits = self.assign(set, &output);
+                self.give_up(choice.fail.as_ref());
+                self.withdraw(choice.drop.as_ref());
+                self.go(next);
+            }
             Event::RunStepped { output, head, set, choice, next, .. } => {
-                self.count(choice);
+                self.count_members();
+                self.count(choice, true);
+                self.withdrawn.retain(|item| Some(item) != self.item.as_ref());
                 if let (Some(item), Some(head)) = (&self.item, head) {
                     self.heads.insert(item.clone(), head.clone());
                 }
@@ -58,6 +86,7 @@ impl Run {
                     self.sheet.set_feedback(answered(output, self.item.as_deref()));
                 }
                 self.give_up(choice.fail.as_ref());
+                self.withdraw(choice.drop.as_ref());
                 self.go(next);
                 if let Situation::Working(Working { phase: Phase::Landing { output: kept, .. }, .. }) =
                     &mut self.situation
@@ -65,6 +94,7 @@ impl Run {
                     kept.clone_from(output);
                 }
             }
+            Event::RunMemberEnded { .. } => fits = self.take_in_member(event),
             Event::RunOutputRefused { faults, asks, .. } => {
                 self.turn_to(Phase::Performing { asks: *asks, faults: faults.clone() });
             }
@@ -85,7 +115,7 @@ impl Run {
                 }
             }
             Event::RunLanded { set, next, .. } => {
-                let output = working.take_output();
+                let output = working.take_output().unwrap_or_default();
                 fits = self.assign(set, &output);
                 self.sheet.set_feedback(Value::Null);
                 if let Some(item) = self.item.take() {
@@ -94,21 +124,21 @@ impl Run {
                 }
                 self.go(next);
             }
-            Event::RunSentBack { feedback, fail, set, next, .. } => {
-                let output = working.take_output();
+            Event::RunSentBack { feedback, fail, drop, set, next, .. } => {
+                let output = working.take_output().unwrap_or_default();
                 fits = self.assign(set, &output);
                 self.sheet.set_feedback(sent_back(feedback, self.item.as_deref()));
                 let item = self.item.clone().unwrap_or_default();
                 *self.sent_back.entry(item).or_default() += 1;
                 self.give_up(fail.as_ref());
+                self.withdraw(drop.as_ref());
                 self.go(next);
             }
             Event::RunHeld { error, .. } => {
-                if let (Phase::Performing { .. }, Code::TaskCancelled, Some(item)) =
-                    (&working.phase, error.code, &self.item)
-                {
+                if error.code == Code::TaskCancelled {
                     // Who resumes it now knows that the item begins again.
-                    self.heads.remove(item);
+                    let items = working.find_failed(self.item.as_ref());
+                    self.heads.retain(|item, _| !items.contains(item));
                 }
                 working.is_asked = false;
                 working.hold = Some(Hold::Error { error: error.clone() });
@@ -116,6 +146,7 @@ impl Run {
             Event::RunPutOff { .. } => working.is_asked = false,
             Event::RunPaused { .. } => working.hold = Some(Hold::Paused),
             Event::RunResumed { .. } => {
+                working.begin_members_again();
                 working.hold = None;
                 working.ask_if_wanted();
             }
@@ -135,6 +166,22 @@ impl Run {
         fits
     }
 
+    /// A signal changes the state; a run that had ended continues by it.
+    fn take_in_signal(&mut self, set: &[Patch], anew: &[String], next: Option<&Next>) -> bool {
+        let fits = self.assign(set, &Value::Null);
+        let Some(next) = next else { return fits && !self.is_over() };
+        for item in anew {
+            self.tasks.remove(item);
+            self.driven.remove(item);
+            self.heads.remove(item);
+        }
+        let fits = fits && self.is_over();
+        self.item = None;
+        self.situation = Situation::Working(Working::new(Phase::Ending, false));
+        self.go(next);
+        fits
+    }
+
     /// A task that was given up is no longer the run's.
     fn give_up(&mut self, item: Option<&String>) {
         let Some(item) = item else { return };
@@ -142,9 +189,37 @@ impl Run {
         self.item.take_if(|current| current == item);
     }
 
-    fn count(&mut self, choice: &Choice) {
-        let item = self.item.clone().unwrap_or_default();
-        *self.visits.entry(self.node.to_string()).or_default().entry(item).or_default() += 1;
+    /// A task that was cancelled begins again, should the run come back to it.
+    fn withdraw(&mut self, item: Option<&String>) {
+        let Some(item) = item else { return };
+        self.give_up(Some(item));
+        self.heads.remove(item);
+        self.withdrawn.insert(item.clone());
+    }
+
+    /// Takes in what came of the node, or of the task that it submitted; that node was counted when it returned.
+    fn come_to(&mut self, outcome: &Outcome, choice: &Choice) {
+        let is_landing = matches!(self.phase(), Some(Phase::Landing { .. }));
+        self.count(choice, !is_landing);
+        if let Some(feedback) = &outcome.feedback {
+            self.sheet.set_feedback(sent_back(feedback, self.item.as_deref()));
+        }
+        let Some(item) = outcome.item.clone().or_else(|| self.item.clone()) else { return };
+        if outcome.sends_back() {
+            *self.sent_back.entry(item.clone()).or_default() += 1;
+        }
+        if outcome.on == OutcomeKind::Cancelled {
+            self.driven.remove(&item);
+            self.heads.remove(&item);
+            self.withdrawn.insert(item);
+        }
+    }
+
+    fn count(&mut self, choice: &Choice, is_visit: bool) {
+        if is_visit {
+            let item = self.item.clone().unwrap_or_default();
+            *self.visits.entry(self.node.to_string()).or_default().entry(item).or_default() += 1;
+        }
         let scopes = self.taken.entry(choice.edge.to_string()).or_default();
         // A used-up edge is not taken; its route is.
         if choice.exhausted.is_none() {
@@ -165,29 +240,51 @@ impl Run {
 
     /// With new tasks of its own, a fork is asked once more: to take up those that had been begun.
     fn go_on_published(&mut self, has_new: bool) {
-        let then = match &mut self.situation {
-            Situation::Working(Working { phase: Phase::Publishing { then }, .. }) => then.take(),
-            _ => None,
+        let (then, before) = match &mut self.situation {
+            Situation::Working(Working { phase: Phase::Publishing { then, before }, .. }) => {
+                (then.take(), before.take())
+            }
+            _ => (None, None),
         };
+        if let Some(next) = before {
+            self.do_next(&next);
+            return;
+        }
         match then {
             Some(next) if has_new => {
                 let begun: BTreeSet<&String> = self.heads.keys().chain(&self.anew).collect();
                 let known = begun.into_iter().filter(|item| self.tasks.contains_key(*item));
                 self.driven.extend(known.cloned());
-                self.turn_to(Phase::Publishing { then: Some(next) });
+                self.turn_to(Phase::Publishing { then: Some(next), before: None });
             }
             None | Some(Next::Perform { .. }) => self.turn_to(Phase::performing()),
             Some(next) => self.place(&next),
         }
     }
 
+    /// Turns to what is next, or to putting its items on the board first.
     fn place(&mut self, next: &Next) {
+        let Next::Parallel { node, members } = next else { return self.do_next(next) };
+        let mut items = members.iter().filter_map(|member| member.item.as_ref());
+        if self.board && items.any(|item| !self.tasks.contains_key(item)) {
+            (self.node, self.item) = (node.clone(), None);
+            self.turn_to(Phase::Publishing { then: None, before: Some(Box::new(next.clone())) });
+        } else {
+            self.do_next(next);
+        }
+    }
+
+    fn do_next(&mut self, next: &Next) {
         let (node, item, phase) = match next {
             Next::Perform { node, item } => {
                 let is_known = item.as_ref().is_none_or(|item| self.tasks.contains_key(item));
                 let is_new = self.board && !is_known;
-                let phase = if is_new { Phase::Publishing { then: None } } else { Phase::performing() };
+                let phase =
+                    if is_new { Phase::Publishing { then: None, before: None } } else { Phase::performing() };
                 (node, item.clone(), phase)
+            }
+            Next::Parallel { node, members } => {
+                (node, None, Phase::Parallel { members: members.iter().map(MemberState::new).collect() })
             }
             Next::Pass { node } => (node, self.item.clone(), Phase::Passing),
             // The question is about what the node before it worked on.
@@ -210,9 +307,15 @@ impl Run {
     }
 
     fn turn_to(&mut self, phase: Phase) {
-        if let (Phase::Performing { .. }, Some(_), Some(item)) = (&phase, self.find_task(), &self.item) {
-            self.driven.insert(item.clone());
-        }
+        let items = match &phase {
+            Phase::Performing { .. } => self.item.iter().collect(),
+            Phase::Parallel { members } => {
+                members.iter().filter_map(|state| state.member.item.as_ref()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let taken = items.into_iter().filter(|item| self.tasks.contains_key(*item));
+        self.driven.extend(taken.cloned());
         if let Situation::Working(working) = &mut self.situation {
             working.phase = phase;
             working.is_asked = false;
@@ -225,18 +328,34 @@ impl Working {
     /// What a phase needs is asked for unless the run is held; a person is not asked by an effect.
     fn ask_if_wanted(&mut self) {
         let needs = match &self.phase {
-            Phase::Publishing { .. } | Phase::Performing { .. } | Phase::Landing { .. } => true,
+            Phase::Publishing { .. }
+            | Phase::Performing { .. }
+            | Phase::Parallel { .. }
+            | Phase::Landing { .. } => true,
             Phase::Mapping(mapping) => mapping.is_over() || !mapping.startable().is_empty(),
             Phase::Asking { .. } | Phase::Passing | Phase::Ending => false,
         };
         self.is_asked |= needs && !self.is_held();
     }
 
+    /// Returns the items of the nodes that could not be performed, of which the run's own is one.
+    fn find_failed(&self, own: Option<&String>) -> Vec<String> {
+        match &self.phase {
+            Phase::Performing { .. } => own.into_iter().cloned().collect(),
+            Phase::Parallel { members } => {
+                let failed =
+                    members.iter().filter(|state| matches!(state.came, Some(MemberCame::Failed { .. })));
+                failed.filter_map(|state| state.member.item.clone()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns what the node returned whose task was up for approval.
-    fn take_output(&mut self) -> Value {
+    fn take_output(&mut self) -> Option<Value> {
         match &mut self.phase {
-            Phase::Landing { output, .. } => std::mem::take(output),
-            _ => Value::Null,
+            Phase::Landing { output, .. } => Some(std::mem::take(output)),
+            _ => None,
         }
     }
 }
@@ -277,21 +396,29 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         visits: plan.visits.clone(),
         tasks: plan.tasks.clone(),
         driven: BTreeSet::new(),
+        withdrawn: BTreeSet::new(),
         heads: plan.heads.clone(),
         anew: plan.anew.clone(),
         sent_back: BTreeMap::new(),
         step: plan.step,
         node: plan.next.node().clone(),
         item: plan.item.clone(),
+        member: None,
         situation: Situation::Working(Working::new(Phase::Ending, plan.is_parent_paused)),
         parent: plan.parent.clone(),
         forked: plan.forked,
-        created_at: at,
+        imported: plan.imported.as_ref().map(|import| import.note.clone()),
+        passes: plan.passes,
+        created_at: plan.imported.as_ref().and_then(|import| import.created_at).unwrap_or(at),
         updated_at: at,
     };
+    // An import starts no agents: somebody looks at it first.
+    if let (Some(_), Situation::Working(working)) = (&plan.imported, &mut run.situation) {
+        working.hold = Some(Hold::Paused);
+    }
     run.place(&plan.next);
     if plan.takes_up {
-        run.turn_to(Phase::Publishing { then: Some(plan.next.clone()) });
+        run.turn_to(Phase::Publishing { then: Some(plan.next.clone()), before: None });
     }
     run
 }
@@ -301,6 +428,7 @@ impl Next {
     pub fn node(&self) -> &regatta_flow::NodeName {
         match self {
             Next::Perform { node, .. }
+            | Next::Parallel { node, .. }
             | Next::Pass { node }
             | Next::Ask { node, .. }
             | Next::Map { node, .. }

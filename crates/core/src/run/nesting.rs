@@ -14,23 +14,36 @@ pub(super) const LEVELS_MAX: usize = 100;
 /// Returns the events as they are, or with a failure of the run in the place of the first that could not be read back.
 pub(super) fn keep_readable(run: &Run, mut events: Vec<Event>) -> Vec<Event> {
     let Some(first) = events.iter().position(is_too_deep) else { return events };
-    let output = match events.drain(first..).next() {
-        Some(Event::RunStepped { output, .. }) => Some(output),
-        _ => None,
+    let (output, outcome) = match events.drain(first..).next() {
+        Some(Event::RunStepped { output, outcome: None, .. }) => (Some(output), None),
+        Some(Event::RunStepped { outcome, .. }) => (None, outcome),
+        _ => (None, None),
     };
-    events.push(Event::RunFailed { run_id: run.id, error: failure::too_deep(run), output });
+    let error = failure::too_deep(run);
+    events.push(Event::RunFailed { run_id: run.id, error, output, outcome, seen: None });
     events
 }
 
 /// Tells whether an event could be written and not be read again.
 pub(super) fn is_too_deep(event: &Event) -> bool {
+    if let Some(mail) = event.mail()
+        && mail.data().any(|data| is_nested_deeper(data, LEVELS_MAX))
+    {
+        return true;
+    }
     match event {
         Event::RunStepped { output, set, next, .. } => sets_too_deep(set, output) || hands_on_too_deep(next),
         Event::RunLanded { set, next, .. } | Event::RunSentBack { set, next, .. } => {
             sets_too_deep(set, &Value::Null) || hands_on_too_deep(next)
         }
+        Event::RunSignalled { set, next, .. } => {
+            sets_too_deep(set, &Value::Null) || next.as_ref().is_some_and(hands_on_too_deep)
+        }
         Event::RunCreated { plan, .. } => {
-            is_nested_deeper(&plan.input, LEVELS_MAX) || hands_on_too_deep(&plan.next)
+            let of_files =
+                plan.imported.iter().flat_map(|import| import.messages.iter().chain([&plan.state]));
+            [&plan.input].into_iter().chain(of_files).any(|value| is_nested_deeper(value, LEVELS_MAX))
+                || hands_on_too_deep(&plan.next)
         }
         Event::RunCompleted { result, .. } => is_nested_deeper(result, LEVELS_MAX),
         _ => false,

@@ -3,24 +3,36 @@
 //! What two people do at the same time may be in the log in either order, so not every swap of two events is
 //! noticed here; the numbers of the store show that none is missing.
 
-use super::{ChildEnd, Event, Hold, Next, Phase, Run, Situation, Working};
+use super::{ChildEnd, Event, Hold, MemberState, Next, Phase, Run, Situation, Working};
 use crate::{Code, RunId, TaskId};
 use std::collections::BTreeMap;
 
 /// Tells whether the event can follow.
 pub(super) fn carries(run: &Run, event: &Event) -> bool {
+    if let Event::RunSignalled { step, next, .. } = event {
+        let may_continue = run.is_over() && run.parent.is_none();
+        return *step == run.step && if next.is_some() { may_continue } else { !run.is_over() };
+    }
     let Situation::Working(working) = &run.situation else { return false };
     let at = |step: &u64| *step == run.step;
     let is_stopping = working.is_stopping();
     let is_open = working.phase != Phase::Ending;
     match event {
-        Event::WorkflowKept { .. } | Event::RunCreated { .. } => false,
+        Event::WorkflowKept { .. } | Event::RunCreated { .. } | Event::RunSignalled { .. } => false,
         Event::RunAgentRefused { step, .. } => at(step),
         Event::RunPublished { step, .. } => {
             at(step) && matches!(working.phase, Phase::Publishing { .. }) && working.is_asked
         }
-        Event::RunStepped { step, node, next, .. } => {
-            at(step) && *node == run.node && is_performed(working) && !is_stopping && leads_on(run, next)
+        Event::RunStepped { step, node, next, outcome, .. } => {
+            let has_come = match outcome {
+                None => is_performed(working),
+                Some(_) => may_come(working),
+            };
+            at(step) && *node == run.node && has_come && !is_stopping && leads_on(run, next)
+        }
+        Event::RunMemberEnded { step, node, .. } => {
+            let is_open = |state: &MemberState| state.member.node == *node && state.is_open();
+            at(step) && working.is_asked && !is_stopping && run.members().iter().any(is_open)
         }
         Event::RunOutputRefused { step, asks, .. } => {
             let is_next =
@@ -45,12 +57,13 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
         Event::RunFailed { error, .. } if error.code == Code::RunStopped => {
             is_open && (is_stopping || !working.is_at_work())
         }
+        Event::RunFailed { outcome: Some(_), .. } => may_come(working) && !is_stopping,
         // What a node returned is kept if that is why it failed; otherwise an end says so, what came of a task, that
         // there is none, that the node can never be performed, or that what it returned could not be kept.
         Event::RunFailed { output: Some(_), .. } => is_performed(working) && !is_stopping,
         Event::RunFailed { error, output: None, .. } => match working.phase {
-            Phase::Performing { .. } if run.lacks_task() => true,
-            Phase::Performing { .. } | Phase::Publishing { .. } => {
+            Phase::Performing { .. } | Phase::Parallel { .. } if run.lacks_task() => true,
+            Phase::Performing { .. } | Phase::Parallel { .. } | Phase::Publishing { .. } => {
                 let is_known = matches!(error.code, Code::EdgeEvaluationFailed | Code::AgentOutputInvalid);
                 is_known && working.is_asked && !is_stopping
             }
@@ -60,10 +73,21 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
     }
 }
 
+/// Tells whether something may have come of the node instead of a result.
+fn may_come(working: &Working) -> bool {
+    match &working.phase {
+        Phase::Performing { .. } => working.is_asked,
+        Phase::Parallel { members } => working.is_asked && !members.iter().any(MemberState::is_open),
+        Phase::Landing { .. } => true,
+        _ => false,
+    }
+}
+
 /// Tells whether the node has returned something.
 fn is_performed(working: &Working) -> bool {
     match &working.phase {
         Phase::Performing { .. } => working.is_asked,
+        Phase::Parallel { members } => working.is_asked && members.iter().all(MemberState::has_returned),
         Phase::Asking { .. } | Phase::Passing => true,
         Phase::Mapping(mapping) => mapping.is_over(),
         _ => false,
@@ -76,9 +100,12 @@ fn leads_on(run: &Run, next: &Next) -> bool {
         Next::Land { node, item, task_id, .. } => {
             run.board && *node == run.node && run.tasks.get(item) == Some(task_id)
         }
-        Next::Perform { .. } | Next::Pass { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => {
-            true
-        }
+        Next::Perform { .. }
+        | Next::Parallel { .. }
+        | Next::Pass { .. }
+        | Next::Ask { .. }
+        | Next::Map { .. }
+        | Next::End { .. } => true,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run: its position, its state, and its counters.
 
-use super::{Counts, Fork, Mapping, Next, Parent, RecordingMode};
+use super::{Counts, Fork, ImportNote, Mapping, Member, MemberState, Next, Parent, RecordingMode};
 use crate::{CommitId, Failure, PrdSlug, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName, Sheet};
@@ -44,6 +44,9 @@ pub struct Run {
     /// Those of them that it has taken up, and has neither landed nor given up.
     #[serde(default)]
     pub driven: BTreeSet<String>,
+    /// Those whose work was cancelled, as the run knows, and that no node has worked on since.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub withdrawn: BTreeSet<String>,
     /// What the branch of each stood at after the last node that worked on it.
     #[serde(default)]
     pub heads: BTreeMap<String, CommitId>,
@@ -58,12 +61,21 @@ pub struct Run {
     pub node: NodeName,
     /// The item that the node works on.
     pub item: Option<String>,
+    /// The member that this is the view of, if it is one: the run itself is at a `parallel` node.
+    #[serde(skip)]
+    pub member: Option<Member>,
     /// What it does, or how it ended.
     pub situation: Situation,
     /// The run that waits for it.
     pub parent: Option<Parent>,
     /// Where it was forked from.
     pub forked: Option<Fork>,
+    /// The files that it was made of, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<ImportNote>,
+    /// Whether it begins with a node that performs nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub passes: bool,
     /// When it was created.
     pub created_at: Timestamp,
     /// When something last happened to it.
@@ -109,6 +121,9 @@ pub enum Phase {
     Publishing {
         /// What a fork does instead, once it has taken up the items that had been begun.
         then: Option<Next>,
+        /// What is done instead, if the node is not simply performed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<Box<Next>>,
     },
     /// The node is being performed.
     Performing {
@@ -116,6 +131,11 @@ pub enum Phase {
         asks: u32,
         /// What was wrong with its last output.
         faults: Vec<String>,
+    },
+    /// Several nodes are being performed at the same time.
+    Parallel {
+        /// Those nodes.
+        members: Vec<MemberState>,
     },
     /// The node performs nothing; the next event is its step.
     Passing,
@@ -197,7 +217,7 @@ impl Run {
             _ if working.pauses_children() && !working.is_asked => Status::Paused,
             // Nothing is asked for while its children run.
             Phase::Mapping(_) => Status::Running,
-            _ if self.step == 1 && !working.is_asked => Status::Created,
+            _ if self.step == 1 && (!working.is_asked || self.passes) => Status::Created,
             _ => Status::Running,
         }
     }
@@ -245,7 +265,8 @@ impl Run {
     /// Tells whether its node is not to be performed now, if nobody has begun to.
     pub fn may_be_put_off(&self) -> bool {
         let is_put_off = |working: &Working| {
-            matches!(working.phase, Phase::Performing { .. }) && working.is_asked && working.pauses_children()
+            let is_performing = matches!(working.phase, Phase::Performing { .. } | Phase::Parallel { .. });
+            is_performing && working.is_asked && working.pauses_children()
         };
         self.working().is_some_and(is_put_off)
     }
@@ -272,7 +293,9 @@ impl Run {
 
     /// Tells whether the current node works on an item that should be on the board and is not.
     pub(super) fn lacks_task(&self) -> bool {
-        self.board && self.item.is_some() && self.find_task().is_none()
+        let of_members = self.members().iter().filter_map(|state| state.member.item.as_ref());
+        let mut items = self.item.iter().chain(of_members);
+        self.board && items.any(|item| !self.tasks.contains_key(item))
     }
 
     /// Returns the task that the current node works on, if it is on the board.
@@ -304,11 +327,16 @@ impl Working {
     /// Tells whether something is under way that must be stopped before the run can end.
     pub(super) fn is_at_work(&self) -> bool {
         match &self.phase {
-            Phase::Performing { .. } => self.is_asked,
+            Phase::Performing { .. } | Phase::Parallel { .. } => self.is_asked,
             Phase::Mapping(mapping) => mapping.is_under_way(),
             _ => false,
         }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 fn count(counts: &Counts, name: &str, key: &str) -> u32 {

@@ -2,13 +2,15 @@
 
 use super::board::{brings_items, find_item_faults};
 use super::decide::fail;
-use super::evolve::answered;
+use super::evolve::{answered, sent_back};
 use super::items::find_items;
-use super::{Choice, Event, Inputs, Next, Phase, Run, failure};
-use crate::{CommitId, TaskId};
+use super::mail::Sender;
+use super::parallel::find_members;
+use super::{Choice, Event, Inputs, Mail, Next, Outcome, Phase, Run, failure};
+use crate::{CommitId, Failure, RunId, TaskId};
 use regatta_flow::{
-    self as flow, EndStatus, Limit, Look, Node, NodeKind, NodeName, Occasion, Patch, StepFault, Trial,
-    Workflow, board_items,
+    self as flow, EndStatus, Limit, Local, Look, Node, NodeKind, NodeName, Occasion, OutcomeKind, Patch,
+    StepFault, Trial, Workflow, board_items,
 };
 use serde_json::Value;
 
@@ -35,6 +37,8 @@ pub(super) struct Walked {
     hops: Vec<Hop>,
     /// Why the step of a node could not be made, which is then the last.
     fault: Option<(NodeName, StepFault)>,
+    /// What the facts are as of, if one was read.
+    seen: Option<u64>,
 }
 
 /// One of these steps.
@@ -48,14 +52,37 @@ struct Hop {
 /// Where a node leads.
 struct Led {
     choice: flow::Choice,
+    messages: Mail,
     next: Option<Next>,
     /// What an end says: its result, or why it failed.
     end: Option<Result<Value, Option<String>>>,
 }
 
+/// What a step follows: what a node returned, or what came of it instead.
+pub(super) struct Came<'a> {
+    /// What the node returned, perhaps before that came.
+    pub(super) output: Value,
+    /// What came instead.
+    pub(super) outcome: Option<&'a Outcome>,
+}
+
 /// Makes the step that follows the current node.
 pub(super) fn make_step(inputs: Inputs<'_>, run: &Run, output: Value, head: Option<&CommitId>) -> Vec<Event> {
-    tell(run, try_step(inputs, run, output, false), head)
+    tell(run, try_step(inputs, run, Came { output, outcome: None }, false), head)
+}
+
+/// Makes the step along the first edge for what came of the current node; nothing if none holds.
+pub(super) fn make_step_on(inputs: Inputs<'_>, run: &Run, came: Came<'_>) -> Option<Vec<Event>> {
+    let outcome = came.outcome?;
+    let variables = inputs.variables.with(Local::Outcome, outcome.details.clone());
+    let tried = try_step(Inputs { variables: &variables, ..inputs }, run, came, false);
+    if let [Hop { led: Led { choice: flow::Choice::Stalled { .. }, .. }, .. }] = &*tried.walked.hops {
+        return None;
+    }
+    let (step, changes) = (run.step, 0);
+    // What a submitted task's node returned is in the log already.
+    let told = Told { output: Value::Null, head: None, outcome: Some(outcome) };
+    Some(tell_walked(run, tried.walked, (step, changes), tried.set, told))
 }
 
 /// Makes the step that follows what a role returned, whose work is at `head`; or says what does not fit, so that the role
@@ -66,24 +93,25 @@ pub(super) fn make_role_step(
     output: &Value,
     head: Option<&CommitId>,
 ) -> Result<Vec<Event>, Vec<String>> {
-    let faults = find_output_faults(inputs.workflow, run, output);
+    let faults = find_output_faults(inputs.workflow, &run.node, output);
     if !faults.is_empty() {
         return Err(faults);
     }
-    let mut tried = try_step(inputs, run, output.clone(), true);
+    let mut tried = try_step(inputs, run, Came { output: output.clone(), outcome: None }, true);
     match std::mem::replace(&mut tried.item_faults, Ok(Vec::new())) {
         Ok(faults) if faults.is_empty() => Ok(tell(run, tried, head)),
         Ok(faults) => Err(faults.into_iter().take(FAULTS_MAX).collect()),
         Err(fault) => {
             let (error, output) = (failure::of_step(run, &run.node, &fault), Some(tried.output));
-            Ok(vec![Event::RunFailed { run_id: run.id, error, output }])
+            let seen = tried.walked.seen;
+            Ok(vec![Event::RunFailed { run_id: run.id, error, output, outcome: None, seen }])
         }
     }
 }
 
-/// Returns what is wrong with the output of the current node.
-fn find_output_faults(workflow: &Workflow, run: &Run, output: &Value) -> Vec<String> {
-    let node = workflow.find_node(run.node.as_str());
+/// Returns what is wrong with the output of a node.
+pub(super) fn find_output_faults(workflow: &Workflow, node: &NodeName, output: &Value) -> Vec<String> {
+    let node = workflow.find_node(node.as_str());
     let Some(prompt) = node.and_then(|node| node.kind.prompt_name()) else { return Vec::new() };
     let Some(role) = workflow.roles.get(&prompt.name) else { return Vec::new() };
     let faults = role.check_output(output).err().unwrap_or_default();
@@ -93,7 +121,15 @@ fn find_output_faults(workflow: &Workflow, run: &Run, output: &Value) -> Vec<Str
 /// Says what happens by a step that was tried.
 fn tell(run: &Run, tried: Tried, head: Option<&CommitId>) -> Vec<Event> {
     let Tried { walked, set, output, .. } = tried;
-    tell_walked(run, walked, (run.step, 0), set, output, head)
+    tell_walked(run, walked, (run.step, 0), set, Told { output, head, outcome: None })
+}
+
+/// What the first of several steps says beside what it leads to.
+#[derive(Default)]
+pub(super) struct Told<'a> {
+    pub(super) output: Value,
+    pub(super) head: Option<&'a CommitId>,
+    pub(super) outcome: Option<&'a Outcome>,
 }
 
 /// Says what happens by steps, of which the first has that number and comes after that many changes.
@@ -102,58 +138,65 @@ pub(super) fn tell_walked(
     walked: Walked,
     (mut step, mut changes): (u64, usize),
     mut set: Vec<Patch>,
-    mut output: Value,
-    head: Option<&CommitId>,
+    mut told: Told<'_>,
 ) -> Vec<Event> {
     let run_id = run.id;
     let mut events = Vec::new();
-    let mut head = head.cloned();
     set.drain(..changes);
     for Hop { node, changes: after, led } in walked.hops {
         let own = set.drain(..after - changes).collect();
-        let of_hop = Stepped { step, node, output: std::mem::take(&mut output), head: head.take(), set: own };
-        events.extend(tell_hop(run, of_hop, led));
+        let told = std::mem::take(&mut told);
+        events.extend(tell_hop(run, Stepped { step, node, told, set: own, seen: walked.seen }, led));
         changes = after;
         step += 1;
     }
     if let Some((node, fault)) = walked.fault {
         let error = failure::of_step(run, &node, &fault);
-        events.push(Event::RunFailed { run_id, error, output: Some(output) });
+        events.push(told.into_failure(run_id, error, walked.seen));
     }
     events
 }
 
-/// What a step is, but for where it leads.
-struct Stepped {
-    step: u64,
-    node: NodeName,
-    output: Value,
-    head: Option<CommitId>,
-    set: Vec<Patch>,
+impl Told<'_> {
+    /// Returns the failure of the run, with what it came of.
+    fn into_failure(self, run_id: RunId, error: Failure, seen: Option<u64>) -> Event {
+        let outcome = self.outcome.cloned().map(Box::new);
+        let output = outcome.is_none().then_some(self.output);
+        Event::RunFailed { run_id, error, output, outcome, seen }
+    }
 }
 
-fn tell_hop(run: &Run, of_hop: Stepped, led: Led) -> Vec<Event> {
+/// What a step is, but for where it leads.
+struct Stepped<'a> {
+    step: u64,
+    node: NodeName,
+    told: Told<'a>,
+    set: Vec<Patch>,
+    seen: Option<u64>,
+}
+
+fn tell_hop(run: &Run, of_hop: Stepped<'_>, led: Led) -> Vec<Event> {
     let run_id = run.id;
-    let Stepped { step, node, output, head, set } = of_hop;
-    let failed = |error, output| vec![Event::RunFailed { run_id, error, output: Some(output) }];
-    let Led { choice, next, end } = led;
+    let Stepped { step, node, told, set, seen } = of_hop;
+    let failed = |error, told: Told<'_>| vec![told.into_failure(run_id, error, seen)];
+    let Led { choice, messages, next, end } = led;
     let (choice, submitted) = match choice {
-        flow::Choice::Taken { edge, scope, submit, fail, tried, .. } => {
-            (Choice { edge, scope, exhausted: None, fail, tried }, submit)
+        flow::Choice::Taken { edge, scope, submit, fail, drop, tried, .. } => {
+            (Choice { edge, scope, exhausted: None, fail, drop, tried }, submit)
         }
-        flow::Choice::Exhausted { edge, scope, route, fail, tried, .. } => {
-            (Choice { edge, scope, exhausted: Some(route), fail, tried }, None)
+        flow::Choice::Exhausted { edge, scope, route, fail, drop, tried, .. } => {
+            (Choice { edge, scope, exhausted: Some(route), fail, drop, tried }, None)
         }
         flow::Choice::ExhaustedWithoutRoute { edge, scope, .. } => {
-            return failed(failure::exhausted(run_id, &edge, &scope, None), output);
+            return failed(failure::exhausted(run_id, &edge, &scope, None), told);
         }
         flow::Choice::Stalled { tried } => {
-            return failed(failure::stalled(run, &node, &tried), output);
+            return failed(failure::stalled(run, &node, &tried), told);
         }
-        flow::Choice::End => return failed(failure::ended(run_id, &node, None), output),
+        flow::Choice::End => return failed(failure::ended(run_id, &node, None), told),
     };
     let Some(next) = next else {
-        return failed(failure::not_on_board(run, &submitted.unwrap_or_default()), output);
+        return failed(failure::not_on_board(run, &submitted.unwrap_or_default()), told);
     };
     let ending = end.map(|end| match (end, &choice) {
         (Ok(result), _) => Event::RunCompleted { run_id, result },
@@ -162,46 +205,61 @@ fn tell_hop(run: &Run, of_hop: Stepped, led: Led) -> Vec<Event> {
         }
         (Err(reason), _) => fail(run, failure::ended(run_id, next.node(), reason)),
     });
-    let mut events = vec![Event::RunStepped { run_id, step, node, output, head, set, choice, next }];
+    let Told { output, head, outcome } = told;
+    let (head, outcome) = (head.cloned(), outcome.cloned().map(Box::new));
+    let stepped =
+        Event::RunStepped { run_id, step, node, output, head, set, choice, messages, next, outcome, seen };
+    let mut events = vec![stepped];
     events.extend(ending);
     events
 }
 
 /// Tries the step, with a look at the items that it brings if they are to be checked.
-fn try_step(inputs: Inputs<'_>, run: &Run, output: Value, checks_items: bool) -> Tried {
-    let Inputs { workflow, now_millis } = inputs;
+fn try_step(inputs: Inputs<'_>, run: &Run, came: Came<'_>, checks_items: bool) -> Tried {
+    let Came { output, outcome } = came;
+    let Inputs { workflow, variables, now_millis, .. } = inputs;
     let Run { sheet, item, board, .. } = run;
-    // The person who just answered spoke last.
+    // The person who just answered, or sent the task back, spoke last.
     let is_answered = matches!(run.phase(), Some(Phase::Asking { .. }));
-    let feedback = is_answered.then(|| answered(&output, item.as_deref()));
-    let mut occasion = Occasion { output, feedback, now_millis };
+    let said = outcome.and_then(|outcome| outcome.feedback.as_deref());
+    let feedback = said.map(|said| sent_back(said, item.as_deref()));
+    let feedback = feedback.or_else(|| is_answered.then(|| answered(&output, item.as_deref())));
+    let mut occasion =
+        Occasion { output, feedback, variables: variables.clone(), now_millis, ..Occasion::default() };
     let (walked, item_faults, set) = sheet.try_out(&mut occasion, |mut trial| {
-        let walked = walk(workflow, run, &run.node, &mut trial);
+        let mut walked = walk(inputs, run, (&run.node, outcome.map(|outcome| outcome.on)), &mut trial);
         let next = walked.hops.last().and_then(|hop| hop.led.next.as_ref());
         let item_faults = match next.filter(|next| checks_items && brings_items(run, next)) {
             Some(_) => trial.look_after(workflow, board_items).map(|items| find_item_faults(&items, *board)),
             None => Ok(Vec::new()),
         };
+        walked.seen = trial.has_read_fact().then_some(inputs.seen);
         (walked, item_faults, trial.end())
     });
     Tried { walked, set, output: occasion.output, item_faults }
 }
 
 /// Makes the step that follows a node, and those of the `pass` nodes that it leads to.
-pub(super) fn walk(workflow: &Workflow, run: &Run, node: &NodeName, trial: &mut Trial<'_>) -> Walked {
+pub(super) fn walk(
+    inputs: Inputs<'_>,
+    run: &Run,
+    (node, mut on): (&NodeName, Option<OutcomeKind>),
+    trial: &mut Trial<'_>,
+) -> Walked {
+    let seen = |trial: &Trial<'_>| trial.has_read_fact().then_some(inputs.seen);
     let mut hops: Vec<Hop> = Vec::new();
     let mut node = node.clone();
     loop {
-        let led = match lead(workflow, run, &node, &hops, trial) {
+        let led = match lead(inputs.workflow, run, (&node, on.take()), &hops, trial) {
             Ok(led) => led,
-            Err(fault) => return Walked { hops, fault: Some((node, fault)) },
+            Err(fault) => return Walked { hops, fault: Some((node, fault)), seen: seen(trial) },
         };
         let passed = if let Some(Next::Pass { node }) = &led.next { Some(node.clone()) } else { None };
         hops.push(Hop { node, changes: trial.count_changes(), led });
-        let Some(next) = passed else { return Walked { hops, fault: None } };
+        let Some(next) = passed else { return Walked { hops, fault: None, seen: seen(trial) } };
         if hops.len() > PASSES_MAX {
             let fault = StepFault::Endless { node: next.to_string(), most: PASSES_MAX };
-            return Walked { hops, fault: Some((next, fault)) };
+            return Walked { hops, fault: Some((next, fault)), seen: seen(trial) };
         }
         trial.pass_on();
         node = next;
@@ -211,7 +269,7 @@ pub(super) fn walk(workflow: &Workflow, run: &Run, node: &NodeName, trial: &mut 
 fn lead(
     workflow: &Workflow,
     run: &Run,
-    node: &NodeName,
+    (node, on): (&NodeName, Option<OutcomeKind>),
     hops: &[Hop],
     trial: &mut Trial<'_>,
 ) -> Result<Led, StepFault> {
@@ -225,7 +283,13 @@ fn lead(
         run.count_taken(edge, scope).saturating_add(u32::try_from(in_hops).unwrap_or(u32::MAX))
     };
     let board = run.board.then_some(&run.tasks);
-    let choice = flow::step(workflow, level, node.as_str(), trial, &used)?;
+    let (choice, sender) = match on {
+        None => {
+            let choice = flow::step(workflow, level, node.as_str(), trial, &used)?;
+            (choice, Sender::of_node(workflow, node.as_str()))
+        }
+        Some(on) => (flow::step_on(workflow, level, (node.as_str(), on), trial, &used)?, Sender::Engine),
+    };
     let to = match &choice {
         flow::Choice::Taken { edge, submit: Some(item), to, .. } => match board {
             Some(tasks) => {
@@ -236,24 +300,27 @@ fn lead(
                     task_id: *task_id,
                 };
                 let next = tasks.get(item).map(land);
-                return Ok(Led { choice, next, end: None });
+                return Ok(Led { choice, messages: Mail::default(), next, end: None });
             }
             // Without a board there is nobody to wait for.
             None => {
-                let edge = workflow.find_edge(edge.as_str());
-                let assignments = edge.map(|edge| edge.set.as_slice()).unwrap_or_default();
-                flow::follow(workflow, level, assignments, trial)?;
+                if let Some(edge) = workflow.find_edge(edge.as_str()) {
+                    flow::say(workflow, &edge.send, trial)?;
+                    flow::follow(workflow, level, &edge.set, trial)?;
+                }
                 to.clone()
             }
         },
         flow::Choice::Taken { to, .. } | flow::Choice::Exhausted { to, .. } => to.clone(),
         flow::Choice::ExhaustedWithoutRoute { .. } | flow::Choice::Stalled { .. } | flow::Choice::End => {
-            return Ok(Led { choice, next: None, end: None });
+            return Ok(Led { choice, messages: Mail::default(), next: None, end: None });
         }
     };
+    let messages = Mail::of(&sender, trial.take_said());
     let look = trial.look(workflow);
     let target = get_node(workflow, &to)?;
-    Ok(Led { choice, next: Some(enter(&look, target)?), end: end(&look, target, run.parent.is_some())? })
+    let next = Some(enter(&look, target)?);
+    Ok(Led { choice, messages, next, end: end(&look, target, run.parent.is_some())? })
 }
 
 /// Returns what a run does at a node.
@@ -264,6 +331,7 @@ pub(super) fn enter(look: &Look<'_>, node: &Node) -> Result<Next, StepFault> {
         NodeKind::Agent { task, .. } | NodeKind::Check { task, .. } => {
             Next::Perform { node: name, item: task.as_ref().map(text).transpose()?.flatten() }
         }
+        NodeKind::Parallel { .. } => Next::Parallel { node: name, members: find_members(look, node)? },
         NodeKind::Approval { question } => {
             Next::Ask { node: name, question: text(question)?.unwrap_or_default() }
         }

@@ -40,6 +40,7 @@ impl Run {
             Phase::Mapping(_)
             | Phase::Publishing { .. }
             | Phase::Performing { .. }
+            | Phase::Parallel { .. }
             | Phase::Passing
             | Phase::Ending => Turn::Engine,
         }

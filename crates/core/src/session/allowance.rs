@@ -2,20 +2,19 @@
 
 use super::Spent;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 use std::fmt;
 
 /// What may be used; what is not stated is not limited.
+#[skip_serializing_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Allowance {
     /// Tokens read and written.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Millionths of a US dollar.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
     /// Time that sessions take, one after the other.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<u64>,
 }
 

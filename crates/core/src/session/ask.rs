@@ -1,4 +1,4 @@
-//! What an agent asks leave for, and what it is answered.
+//! What an agent asks permission for, and what it is answered.
 //!
 //! A policy answers most of it, which is only noted. What it leaves to a person waits in the accounts until it is
 //! answered or the session ends.

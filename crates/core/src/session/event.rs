@@ -5,8 +5,10 @@ use crate::{AgentId, FailureClass, RunId, TaskId};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 /// What a session is for, and so what it is charged to.
+#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Subject {
@@ -15,16 +17,13 @@ pub struct Subject {
     /// The agent.
     pub agent_id: AgentId,
     /// The task.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
     /// The run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
     /// The runs that this run is a child of, the nearest first: what it uses is used by them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub above: Vec<RunId>,
     /// The role that the agent plays in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// The session number within its piece of work.
     pub number: u32,
@@ -32,64 +31,54 @@ pub struct Subject {
     pub day: Date,
 }
 
-/// Everything that can happen to a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all_fields = "camelCase")]
-#[allow(missing_docs, reason = "the variants say what happened, and the fields what came with it")]
-pub enum Event {
-    #[serde(rename = "session:opened")]
-    SessionOpened {
-        #[serde(flatten)]
-        subject: Subject,
-        #[serde(default, skip_serializing_if = "Allowance::is_unlimited")]
-        reserved: Allowance,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        resumes: Option<String>,
-    },
-    #[serde(rename = "session:asked")]
-    SessionAsked {
-        #[serde(flatten)]
-        subject: Subject,
-        question: u64,
-        what: String,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        paths: Vec<String>,
-    },
-    #[serde(rename = "session:answered")]
-    SessionAnswered {
-        #[serde(flatten)]
-        subject: Subject,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        question: Option<u64>,
-        what: String,
-        answer: Grant,
-        by: String,
-    },
-    #[serde(rename = "session:parked")]
-    SessionParked {
-        #[serde(flatten)]
-        subject: Subject,
-        class: FailureClass,
-        attempt: u32,
-        until: Timestamp,
-    },
-    #[serde(rename = "session:closed")]
-    SessionClosed {
-        #[serde(flatten)]
-        subject: Subject,
-        ending: Ending,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        class: Option<FailureClass>,
-        usage: Usage,
-        turns: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent_session: Option<String>,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        agent_session_gone: bool,
-    },
+events! {
+    /// Everything that can happen to a session.
+    pub enum Event {
+        SessionOpened = "session:opened" {
+            #[serde(flatten)]
+            subject: Subject,
+            #[serde(default, skip_serializing_if = "Allowance::is_unlimited")]
+            reserved: Allowance,
+            resumes: Option<String>,
+        },
+        SessionAsked = "session:asked" {
+            #[serde(flatten)]
+            subject: Subject,
+            question: u64,
+            what: String,
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            paths: Vec<String>,
+        },
+        SessionAnswered = "session:answered" {
+            #[serde(flatten)]
+            subject: Subject,
+            question: Option<u64>,
+            what: String,
+            answer: Grant,
+            by: String,
+        },
+        SessionParked = "session:parked" {
+            #[serde(flatten)]
+            subject: Subject,
+            class: FailureClass,
+            attempt: u32,
+            until: Timestamp,
+        },
+        SessionClosed = "session:closed" {
+            #[serde(flatten)]
+            subject: Subject,
+            ending: Ending,
+            class: Option<FailureClass>,
+            usage: Usage,
+            turns: u32,
+            agent_session: Option<String>,
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            agent_session_gone: bool,
+        },
+    }
 }
 
-/// What an agent that asked for leave was answered.
+/// What an agent that asked for permission was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -113,23 +102,8 @@ pub enum Ending {
 }
 
 impl Event {
-    /// Every kind of event, by its name in the log.
-    pub const KINDS: &'static [&'static str] =
-        &["session:opened", "session:asked", "session:answered", "session:parked", "session:closed"];
-
     /// The subjects with which the names of these kinds begin.
     pub const SUBJECTS: &'static [&'static str] = &["session"];
-
-    /// Returns the name of the event's kind.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Event::SessionOpened { .. } => "session:opened",
-            Event::SessionAsked { .. } => "session:asked",
-            Event::SessionAnswered { .. } => "session:answered",
-            Event::SessionParked { .. } => "session:parked",
-            Event::SessionClosed { .. } => "session:closed",
-        }
-    }
 
     /// Returns what the session is for.
     pub fn subject(&self) -> &Subject {

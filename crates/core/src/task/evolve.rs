@@ -3,10 +3,12 @@
 //! Facts are never refused: [`Task::evolve`] leaves a task as it is when a fact does not fit, and only `replay`
 //! asks [`try_evolve`] whether each fitted.
 
+use super::answers::take_answers;
+use super::can_collide;
 use super::state::{Review, Task, Work};
 use super::{
-    Cleanup, Criterion, Diff, Failure, Landed, Memory, OutputNote, Park, Proof, Rejection, ReviewNote,
-    ReviewPhase, Row, Stage, WorkPhase, Worktree,
+    Cleanup, Criterion, Diff, Failure, Forecast, Landed, Memory, OutputNote, Park, Proof, Rejection,
+    ReviewNote, ReviewPhase, Row, Stage, WorkPhase, Worktree,
 };
 use crate::{AgentId, CriterionNote, Event, Fact};
 
@@ -63,6 +65,8 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
         Event::TaskHidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = true,
         Event::TaskUnhidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = false,
         Event::CriteriaJudged { findings, .. } => task.findings = Some(findings.clone()),
+        Event::CommentsAnswered { answers, .. } => take_answers(task, answers),
+        Event::CollisionsForecast { forecast, .. } => task.forecast.clone_from(forecast),
         event if event.is_note() => {}
         event if remember(task, event) => {}
         event if advance(task, event) => {}
@@ -70,6 +74,10 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
     }
     if !fact.event.is_of_file() && !fact.event.is_note() {
         task.updated_at = fact.at;
+    }
+    // What it would have collided with went with its branch.
+    if !task.forecast.is_empty() && !can_collide(task) {
+        task.forecast = Forecast::default();
     }
     true
 }
@@ -187,6 +195,7 @@ fn created(fact: &Fact) -> Option<Task> {
         run: None,
         owner: None,
         findings: None,
+        forecast: Forecast::default(),
         proof: None,
         hidden: false,
         error: None,
@@ -317,6 +326,10 @@ fn from_work(task: &mut Task, mut work: Box<Work>, event: &Event) -> Step {
         (Phase::Driven { .. }, Event::TaskReleased { run_id, error, .. }) if task.run == Some(*run_id) => {
             task.run = None;
             (Phase::Halted, error.clone().map_or(ErrorChange::Keep, ErrorChange::Set))
+        }
+        (Phase::Halted, Event::TaskTakenUp { run_id, .. }) if task.run.is_none() => {
+            task.run = Some(*run_id);
+            (Phase::Driven { session: None, feedback: None, park: None }, ErrorChange::Clear)
         }
         // Whatever is under way continues without the run; only a worktree that is being made is still for it.
         (
@@ -522,7 +535,8 @@ fn from_review(task: &mut Task, mut review: Box<Review>, event: &Event) -> Step 
             task.rejection_count = *rejection_count;
             task.row = Row::default();
             let (reason, feedback, comments) = (reason.clone(), feedback.clone(), comments.clone());
-            let review_note = task.review_note.insert(ReviewNote { reason, feedback, comments });
+            let review_note =
+                task.review_note.insert(ReviewNote { reason, feedback, comments, ..ReviewNote::default() });
             if task.run.is_some() {
                 return handed_back(*review, review_note.as_text());
             }

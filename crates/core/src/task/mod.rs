@@ -2,11 +2,13 @@
 //!
 //! The rules of each command, with its guards, are in a file of their own; [`evolve`] folds facts. No IO, no clock.
 
+mod answers;
 mod approve;
 mod assign;
 mod busy;
 mod cancel;
 mod checks;
+mod collisions;
 #[cfg(test)]
 mod compensation;
 mod complete;
@@ -23,6 +25,7 @@ mod moved_refs;
 mod outcome;
 mod park;
 mod queue;
+mod reading;
 mod reassign;
 mod refused;
 mod reject;
@@ -31,13 +34,17 @@ mod state;
 mod submit;
 mod take;
 mod whole;
+mod worked;
 
+pub use answers::{CommentAnswer, CommentAnswers};
 pub(crate) use approve::{approve, diff_is_current, has_diff, is_valid_approver};
 pub(crate) use assign::{
     assign, can_assign, dependencies_verified, has_available_agent, wait_for, within_concurrency_limit,
 };
 pub(crate) use busy::check_not_busy;
 pub(crate) use cancel::{can_cancel, cancel};
+pub use collisions::{Collision, CollisionKind, Forecast};
+pub(crate) use collisions::{can_collide, note_collisions};
 pub(crate) use complete::{complete, diff_not_empty};
 pub(crate) use create::create;
 pub(crate) use delete::delete;
@@ -56,6 +63,7 @@ pub use reassign::Handover;
 pub(crate) use reassign::reassign;
 pub(crate) use refused::{note_refused, one_line};
 pub(crate) use reject::{can_reject, reject};
+pub use release::take_up;
 pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
     Rejection, Review, ReviewNote, ReviewPhase, Row, Salvage, Stage, Task, Work, WorkPhase, Worktree,
@@ -65,3 +73,5 @@ pub(crate) use submit::submit;
 pub(crate) use take::take;
 pub use whole::Lacks;
 pub(crate) use whole::explain as explain_lacks;
+pub(crate) use worked::note_worked;
+pub use worked::{Worked, WorkedAction, WorkedCommit, WorkedFile};

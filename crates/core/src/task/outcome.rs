@@ -3,6 +3,7 @@
 //! A report that the task no longer waits for (it was cancelled meanwhile, or the effect was done twice)
 //! leads to no fact at all, which makes a repeated effect harmless.
 
+use super::answers::answered;
 use super::checks::checked;
 use super::driven::driven;
 use super::findings::judged;
@@ -19,6 +20,9 @@ pub(crate) fn report(settings: &Settings, task: &Task, outcome: &Outcome) -> Vec
     }
     if let Outcome::CriteriaJudged(findings) = outcome {
         return judged(task, findings);
+    }
+    if let Outcome::CommentsAnswered(answers) = outcome {
+        return answered(task, answers);
     }
     if let Outcome::RunOver { run, end } = outcome {
         return release(task, *run, end).unwrap_or_default();

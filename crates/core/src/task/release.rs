@@ -27,6 +27,13 @@ pub(super) fn release(task: &Task, run: RunId, end: &RunEnd) -> Option<Vec<Event
     }
 }
 
+/// Returns the fact that a run which continues has its task again, if nobody did anything with it since.
+pub fn take_up(task: &Task, run: RunId) -> Option<Event> {
+    let Stage::InProgress(work) = &task.stage else { return None };
+    let is_left = work.phase == WorkPhase::Halted && work.agent.is_some() && task.run.is_none();
+    is_left.then_some(Event::TaskTakenUp { task_id: task.id, run_id: run })
+}
+
 fn not_submitted(task: TaskId, run: RunId, is_sent_back: bool) -> Failure {
     let why = if is_sent_back {
         "its work was sent back, and the run completed without working on it again"

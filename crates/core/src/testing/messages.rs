@@ -24,12 +24,18 @@ pub(crate) fn message_samples() -> Vec<Event> {
         data: json!({ "commits": ["abc123"] }).as_object().unwrap().clone(),
         task_id: Some(id(7)),
         run_id: RunId::new(2).ok(),
+        to_run: Some(RunId::FIRST),
         item: Some("A".to_owned()),
         reply_to: MessageId::new(3).ok(),
     };
     vec![
         Event::MessageSent { message_id, letter: Box::new(letter) },
-        Event::MessageRead { message_id, to: party("role:qa_expert"), by: party("agent:alpha") },
+        Event::MessageRead {
+            message_id,
+            to: party("role:qa_expert"),
+            by: party("agent:alpha"),
+            to_run: Some(RunId::FIRST),
+        },
     ]
 }
 
@@ -64,7 +70,12 @@ impl Office {
             ["read", of, numbers @ ..] => {
                 let of: Party = of.parse().unwrap();
                 let messages: Vec<MessageId> = numbers.iter().map(|number| number.parse().unwrap()).collect();
-                mark_read(self.inboxes.get(&of).unwrap_or(&Inbox::default()), &of, &messages, &of)
+                mark_read(
+                    self.inboxes.get(&of).unwrap_or(&Inbox::default()),
+                    &of.clone().into(),
+                    &messages,
+                    &of,
+                )
             }
             [from, "to", to, body, rest @ ..] => match self.send(from, to, body, rest) {
                 Ok(event) => vec![event],
@@ -90,12 +101,14 @@ impl Office {
         let empty = Inbox::default();
         let inbox = self.inboxes.get(draft.to()).unwrap_or(&empty);
         let (directory, plan) = (directory(), plan());
-        send(&Situation { post: self.post, inbox, directory: &directory, plan: &plan, is_by_agent }, &draft)
+        let ended = BTreeSet::new();
+        let (directory, plan, ended) = (&directory, &plan, &ended);
+        send(&Situation { post: self.post, inbox, directory, plan, ended, is_by_agent }, &draft)
     }
 
     fn append(&mut self, event: Event) -> String {
         let fact = message_fact(event);
-        let (kind, message, to) = (fact.event.kind(), fact.event.message(), fact.event.to().clone());
+        let (kind, message, to) = (fact.event.kind(), fact.event.message(), fact.event.address().party);
         self.post = self.post.evolve(&fact);
         let inbox = self.inboxes.remove(&to).unwrap_or_default().evolve(&fact);
         let unread = inbox.count_unread();

@@ -1,9 +1,13 @@
 //! One sample of every event of runs and their workflows.
 
 use super::{commit, failure, id};
-use crate::run::{Begin, ChildEnd, Choice, Counts, Event, Fork, Item, Next, Parent, RecordingMode};
+use crate::run::{
+    Begin, ChildEnd, Choice, Counts, Event, Fork, Import, ImportNote, ImportedFile, Item, Mail, MemberCame,
+    Next, Outcome, Parent, RecordingMode,
+};
 use crate::{Code, RunId};
-use regatta_flow::{Assigned, EdgeId, NodeName, PathStep, ResolvedPath, Seen, Tried};
+use jiff::Timestamp;
+use regatta_flow::{Assigned, EdgeId, NodeName, OutcomeKind, PathStep, ResolvedPath, Seen, Tried};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -27,12 +31,21 @@ pub(crate) fn run_samples() -> Vec<Event> {
             head: Some(commit(1)),
             set: vec![patch(Assigned::Output(ResolvedPath::default())), patch(Assigned::Value(json!(1)))],
             choice: choice(),
+            messages: serde_json::from_value(json!([5, 6])).unwrap(),
             next: Next::Land {
                 node: node.clone(),
                 edge: EdgeId::parse("next-task").unwrap(),
                 item: "T001".into(),
                 task_id,
             },
+            outcome: Some(Box::new(outcome())),
+            seen: Some(40),
+        },
+        Event::RunMemberEnded {
+            run_id,
+            step: 2,
+            node: node.clone(),
+            came: MemberCame::Returned { output: json!({ "passed": true }), head: Some(commit(1)) },
         },
         Event::RunOutputRefused { run_id, step: 2, faults: vec!["`code` is missing".into()], asks: 1 },
         Event::RunAgentRefused {
@@ -47,15 +60,38 @@ pub(crate) fn run_samples() -> Vec<Event> {
             children: BTreeMap::from([("a".into(), run_id.next())]),
         },
         Event::RunChildEnded { run_id, step: 2, item: "a".into(), child: ChildEnd::Skipped },
-        Event::RunLanded { run_id, step: 2, task_id, set: Vec::new(), next: perform() },
+        Event::RunLanded {
+            run_id,
+            step: 2,
+            task_id,
+            set: Vec::new(),
+            messages: Mail::default(),
+            next: perform(),
+            seen: None,
+        },
         Event::RunSentBack {
             run_id,
             step: 2,
             task_id,
             feedback: "Slow".into(),
             fail: Some("T001".into()),
+            drop: Some("T001".into()),
             set: vec![patch(Assigned::Value(Value::Null))],
+            messages: Mail::default(),
             next: perform(),
+            seen: None,
+        },
+        Event::RunSignalled {
+            run_id,
+            step: 2,
+            signal: "extend".into(),
+            input: json!({ "text": "More" }),
+            from: crate::message::Party::Person("local".into()),
+            set: vec![patch(Assigned::Value(json!("More")))],
+            messages: serde_json::from_value(json!([7])).unwrap(),
+            anew: vec!["T001".into()],
+            next: Some(perform()),
+            seen: Some(40),
         },
         Event::RunHeld { run_id, step: 2, error: error.clone() },
         Event::RunPutOff { run_id, step: 2 },
@@ -65,8 +101,19 @@ pub(crate) fn run_samples() -> Vec<Event> {
         Event::RunParentResumed { run_id },
         Event::RunStopping { run_id, reason: Some("Enough".into()) },
         Event::RunCompleted { run_id, result: json!({ "ok": true }) },
-        Event::RunFailed { run_id, error, output: Some(json!(null)) },
+        Event::RunFailed {
+            run_id,
+            error,
+            output: Some(json!(null)),
+            outcome: Some(Box::new(outcome())),
+            seen: None,
+        },
     ]
+}
+
+fn outcome() -> Outcome {
+    let details = json!({ "edge": "next-task" });
+    Outcome { on: OutcomeKind::Rejected, details, feedback: Some("Slow".into()), item: Some("T001".into()) }
 }
 
 fn begin() -> Begin {
@@ -96,12 +143,26 @@ fn begin() -> Begin {
             items: vec![item],
             max_parallel: 2,
         },
+        passes: true,
         item: Some("T002".into()),
         takes_up: true,
         parent: Some(Parent { run_id: RunId::FIRST, item: "b".into() }),
         is_parent_paused: true,
         forked: Some(Fork { run_id: RunId::FIRST, step: 3 }),
+        imported: Some(Box::new(import())),
     }
+}
+
+fn import() -> Import {
+    let file = ImportedFile { path: "plan.json".into(), digest: "00".into() };
+    let note = ImportNote {
+        folder: "/cycle".into(),
+        files: vec![file],
+        left_out: vec!["tasks: it is no list".into()],
+    };
+    let messages = vec![json!({ "from": "user", "to": "ra", "body": "More", "read": true })];
+    let at = |second| Timestamp::from_second(second).ok();
+    Import { note, created_at: at(1), ended_at: at(2), messages }
 }
 
 fn choice() -> Choice {
@@ -110,6 +171,7 @@ fn choice() -> Choice {
         scope: "T001".into(),
         exhausted: Some(1),
         fail: Some("T001".into()),
+        drop: Some("T002".into()),
         tried: vec![Tried {
             edge: EdgeId::parse("coder-retry").unwrap(),
             held: true,

@@ -2,10 +2,11 @@
 
 use crate::session::Budget;
 use crate::{
-    Actor, AgentId, Approval, CheckoutNote, Code, Comment, CommitId, Complete, CriterionNote, Diff, EpicId,
-    Event, Evidence, Failure, FailureClass, Filed, Finding, Findings, InputNote, Lacks, MovedRef, Origin,
-    Part, Priority, Problem, ProgressNote, Retries, RunId, Salvage, SessionFailure, Settings, Side, Splice,
-    TaskId,
+    Actor, AgentId, Approval, CheckoutNote, Code, Collision, CollisionKind, Comment, CommentAnswer,
+    CommentAnswers, CommitId, Complete, CriterionNote, Diff, EpicId, Event, Evidence, Failure, FailureClass,
+    Filed, Finding, Findings, Forecast, InputNote, Lacks, MovedRef, Origin, Part, Priority, Problem,
+    ProgressNote, Retries, RunId, Salvage, SessionFailure, Settings, Side, Splice, TaskId, Worked,
+    WorkedAction, WorkedCommit, WorkedFile,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,6 +159,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::TaskCompleteFailed { task_id, error: error.clone() },
         Event::submitted(task_id, &self::diff(2, commit(2)), &settings()),
         Event::TaskReleased { task_id, run_id: RunId::FIRST, error: Some(error.clone()) },
+        Event::TaskTakenUp { task_id, run_id: RunId::FIRST },
         Event::ApprovalRequested { task_id, diff: diff.clone() },
         Event::ApprovalRequestFailed { task_id, error: error.clone() },
         Event::AgentPaused { task_id, agent_id: agent_id.clone(), reason: "awaiting_approval".into() },
@@ -250,6 +252,57 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
                 MovedRef { name: "refs/tags/v1".into(), from: commit(1), to: None },
             ],
             more: 1,
+        },
+        Event::CollisionsForecast {
+            task_id,
+            forecast: Forecast::new(vec![
+                Collision {
+                    kind: CollisionKind::Conflict,
+                    task: Some(id(9)),
+                    branch: "task/9".into(),
+                    files: vec!["a.txt".into(), "b.txt".into()],
+                    more_files: 3,
+                },
+                Collision {
+                    kind: CollisionKind::Conflict,
+                    task: None,
+                    branch: "main".into(),
+                    files: vec!["c.txt".into()],
+                    more_files: 0,
+                },
+            ]),
+        },
+        Event::TaskWorked {
+            task_id,
+            worked: Worked {
+                session,
+                base: commit(1),
+                head: commit(2),
+                commits: vec![WorkedCommit {
+                    id: commit(2),
+                    title: "Add the login".into(),
+                    at: Timestamp::UNIX_EPOCH,
+                }],
+                more_commits: 0,
+                files: vec![
+                    WorkedFile {
+                        path: "src/login.rs".into(),
+                        action: WorkedAction::Added,
+                        added: 12,
+                        removed: 0,
+                    },
+                    WorkedFile { path: "old.rs".into(), action: WorkedAction::Deleted, added: 0, removed: 3 },
+                ],
+                more_files: 1,
+            },
+        },
+        Event::CommentsAnswered {
+            task_id,
+            answers: CommentAnswers {
+                agent_id: agent("alpha"),
+                session,
+                answers: vec![CommentAnswer { comment: 1, text: "Done, with a test.".into() }],
+            },
         },
         Event::WorktreeSalvaged {
             task_id,

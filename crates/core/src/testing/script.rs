@@ -57,7 +57,7 @@ impl World {
         world
     }
 
-    fn line(&mut self, line: &str) -> String {
+    pub(crate) fn line(&mut self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             ["add", ref rest @ ..] => {

@@ -87,6 +87,14 @@ fn find_misfit(first: &Next, node: &Node) -> Option<String> {
                 now.name
             ));
         }
+        (Next::Parallel { members, .. }, NodeKind::Parallel { nodes }) => {
+            let is_same = members.iter().map(|member| &member.node).eq(nodes.iter().map(|node| &node.name));
+            if is_same {
+                return None;
+            }
+            return Some(format!("the node `{name}` performs other nodes than when the run came there"));
+        }
+        (Next::Parallel { .. }, _) => "to have several nodes performed",
         (Next::Perform { .. } | Next::Pass { .. }, _) => "to have a node performed",
         (Next::Ask { .. }, _) => "to a question",
         (Next::Map { .. }, _) => "to start children",

@@ -7,12 +7,16 @@ use crate::commands::batch::{Batch, Reads, reads};
 use crate::commands::orders::{self, Caller};
 use crate::commands::request::Request;
 use crate::commands::round::{self, Envelope, Round, Verdict};
-use crate::core::message::{self, Directory, Draft, Inbox, Kept, Message, MessageCount, Party, Situation};
+use crate::commands::run_orders::get_run;
+use crate::core::message::{
+    self, Address, Directory, Draft, Inbox, Kept, Message, MessageCount, Party, Situation, UNREAD_MAX,
+};
 use crate::core::{Actor, AgentId, MessageId, Plan, Refusal, RunId, TaskId};
 use crate::error::Error;
 use crate::log;
 use crate::log::{SNAPSHOT_FORMAT, Stream};
 use crate::project::Project;
+use crate::runs::post::Line;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -32,11 +36,32 @@ pub struct MessageView {
     pub data: Map<String, Value>,
     pub task_id: Option<TaskId>,
     pub run_id: Option<RunId>,
+    /// The run whose role it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_run: Option<RunId>,
     pub item: Option<String>,
     pub reply_to: Option<MessageId>,
     pub sent_at: Timestamp,
     pub read: bool,
     pub read_at: Option<Timestamp>,
+}
+
+impl MessageView {
+    /// Returns whose inbox it lies in.
+    pub fn address(&self) -> Address {
+        Address { party: self.to.clone(), run: self.to_run }
+    }
+}
+
+/// Puts a message into a run, and returns it with the roles that it can be for: those of the run and of the runs above.
+pub async fn in_run(project: &Project, draft: Draft, run: RunId) -> Result<(Draft, BTreeSet<String>), Error> {
+    let line = Line::load(project, run).await?;
+    let roles = line.list_roles();
+    let to_run = match draft.to() {
+        Party::Role(role) => Some(line.find_reader(role).unwrap_or(run)),
+        _ => None,
+    };
+    Ok((draft.for_role_of(to_run), roles))
 }
 
 /// Sends a message, and returns its number; `roles` are those of its run, if it is part of one.
@@ -56,7 +81,7 @@ pub async fn send(
 pub async fn mark_read(
     project: &Project,
     caller: &Caller,
-    of: &Party,
+    of: &Address,
     messages: &[MessageId],
     by: &Party,
 ) -> Result<(), Error> {
@@ -79,9 +104,44 @@ pub async fn list(project: &Project) -> Result<Vec<MessageView>, Error> {
     Ok(views)
 }
 
-/// Returns the messages in the inboxes of these parties, oldest first.
-pub(crate) async fn list_for(project: &Project, parties: &[Party]) -> Result<Vec<MessageView>, Error> {
-    let streams: Vec<_> = parties.iter().map(log::inbox_stream).collect();
+/// Which messages are meant.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Those for this party.
+    pub to: Option<Party>,
+    /// Those for this role, in any run.
+    pub role: Option<String>,
+    /// Those about this task, or for it.
+    pub task: Option<TaskId>,
+    /// Those of this run, or for one of its roles.
+    pub run: Option<RunId>,
+    /// Those that nobody has read.
+    pub unread: bool,
+}
+
+impl Filter {
+    fn is_met_by(&self, view: &MessageView) -> bool {
+        let Filter { to, role, task, run, unread } = self;
+        let is_about = |task: &TaskId| view.task_id == Some(*task) || view.to == Party::Task(*task);
+        let is_in = |run: &RunId| [view.run_id, view.to_run].contains(&Some(*run));
+        to.as_ref().is_none_or(|to| view.to == *to)
+            && role.as_ref().is_none_or(|role| view.to == Party::Role(role.clone()))
+            && task.as_ref().is_none_or(is_about)
+            && run.as_ref().is_none_or(is_in)
+            && !(*unread && view.read)
+    }
+}
+
+/// Returns the messages that are meant, oldest first.
+pub async fn list_some(project: &Project, filter: &Filter) -> Result<Vec<MessageView>, Error> {
+    let mut found = list(project).await?;
+    found.retain(|view| filter.is_met_by(view));
+    Ok(found)
+}
+
+/// Returns the messages in these inboxes, oldest first.
+pub(crate) async fn list_for(project: &Project, inboxes: &[Address]) -> Result<Vec<MessageView>, Error> {
+    let streams: Vec<_> = inboxes.iter().map(log::inbox_stream).collect();
     let mut views = Vec::new();
     for loaded in project.store().load_many(&streams, SNAPSHOT_FORMAT).await? {
         let inbox = Stream::<Inbox>::from_loaded(loaded)?.state;
@@ -89,6 +149,11 @@ pub(crate) async fn list_for(project: &Project, parties: &[Party]) -> Result<Vec
     }
     views.sort_by_key(|view| view.message_id);
     Ok(views)
+}
+
+/// Tells whether a role that works on an item gets a message: it gets those about that item and about none.
+pub(crate) fn is_about(view: &MessageView, item: Option<&str>) -> bool {
+    view.item.is_none() || item.is_none() || view.item.as_deref() == item
 }
 
 /// Finds the party that a text means: a party as it is written, or the bare name of an agent, a role or a
@@ -113,7 +178,7 @@ pub fn party_of(actor: &Actor) -> Party {
     match actor {
         Actor::Agent(agent) => Party::Agent(agent.clone()),
         Actor::User(name) | Actor::Policy(name) => Party::Person(name.clone()),
-        Actor::Engine => Party::Person("engine".to_owned()),
+        Actor::Engine => Party::Engine,
         Actor::Unknown => Party::Person("somebody".to_owned()),
     }
 }
@@ -132,7 +197,7 @@ fn directory(project: &Project, mut roles: BTreeSet<String>) -> Directory {
 
 fn view(message_id: MessageId, kept: &Kept) -> MessageView {
     let Kept { letter, sent_at, read_at, .. } = kept.clone();
-    let Message { from, to, kind, subject, body, data, task_id, run_id, item, reply_to } = letter;
+    let Message { from, to, kind, subject, body, data, task_id, run_id, to_run, item, reply_to } = letter;
     let read = read_at.is_some();
     MessageView {
         message_id,
@@ -144,6 +209,7 @@ fn view(message_id: MessageId, kept: &Kept) -> MessageView {
         data,
         task_id,
         run_id,
+        to_run,
         item,
         reply_to,
         sent_at,
@@ -164,6 +230,8 @@ struct Mail {
     post: Stream<MessageCount>,
     inbox: Stream<Inbox>,
     plan: Stream<Plan>,
+    /// The runs of its unread messages that have ended, if it is full.
+    ended: BTreeSet<RunId>,
 }
 
 reads!(Mail: post, inbox, plan);
@@ -173,10 +241,12 @@ impl Round for Send {
     type Answer = MessageId;
 
     async fn load(&self, project: &Project) -> Result<Mail, Error> {
+        let inbox = Stream::load(project, log::inbox_stream(&self.draft.address())).await?;
         Ok(Mail {
             post: Stream::load(project, log::messages_stream()).await?,
-            inbox: Stream::load(project, log::inbox_stream(self.draft.to())).await?,
             plan: Stream::load(project, log::plan_stream()).await?,
+            ended: find_ended(project, &inbox.state).await?,
+            inbox,
         })
     }
 
@@ -186,6 +256,7 @@ impl Round for Send {
             inbox: &reads.inbox.state,
             directory: &self.directory,
             plan: &reads.plan.state,
+            ended: &reads.ended,
             is_by_agent: self.is_by_agent,
         };
         let event = message::send(&situation, &self.draft).map_err(Error::Refused)?;
@@ -195,9 +266,22 @@ impl Round for Send {
     }
 }
 
+/// Finds which runs of unread messages have ended; nobody asks as long as there is room.
+async fn find_ended(project: &Project, inbox: &Inbox) -> Result<BTreeSet<RunId>, Error> {
+    let mut ended = BTreeSet::new();
+    if inbox.count_unread() >= UNREAD_MAX {
+        for run in inbox.runs_of_unread() {
+            if get_run(project, run).await?.is_over() {
+                ended.insert(run);
+            }
+        }
+    }
+    Ok(ended)
+}
+
 /// Messages that are marked as read.
 struct MarkRead<'a> {
-    of: &'a Party,
+    of: &'a Address,
     messages: &'a [MessageId],
     by: &'a Party,
 }

@@ -19,4 +19,5 @@ pub(crate) mod revision;
 pub(crate) mod round;
 pub(crate) mod run_orders;
 pub(crate) mod seen;
+pub(crate) mod signals;
 pub(crate) mod submission;

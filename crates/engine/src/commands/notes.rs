@@ -50,7 +50,7 @@ pub async fn send(
 
 /// Returns the newest notes of a task, oldest first.
 pub async fn list(project: &Project, task: TaskId) -> Result<Vec<NoteView>, Error> {
-    let found = messages::list_for(project, &[Party::Task(task)]).await?;
+    let found = messages::list_for(project, &[Party::Task(task).into()]).await?;
     let mut notes: Vec<NoteView> = found.into_iter().filter(|view| view.kind == NOTE).map(note_of).collect();
     notes.drain(..notes.len().saturating_sub(SHOWN_MAX));
     Ok(notes)
@@ -58,7 +58,7 @@ pub async fn list(project: &Project, task: TaskId) -> Result<Vec<NoteView>, Erro
 
 /// Returns the messages to a task that no session has had yet, oldest first.
 pub(crate) async fn list_unread(project: &Project, task: TaskId) -> Result<Vec<MessageView>, Error> {
-    let mut unread = messages::list_for(project, &[Party::Task(task)]).await?;
+    let mut unread = messages::list_for(project, &[Party::Task(task).into()]).await?;
     unread.retain(|view| !view.read);
     unread.truncate(AT_ONCE_MAX);
     Ok(unread)
@@ -71,7 +71,7 @@ pub(crate) async fn list_for_prompt(
     task: TaskId,
     session: &str,
 ) -> Result<Vec<MessageView>, Error> {
-    let mut found = messages::list_for(project, &[Party::Task(task)]).await?;
+    let mut found = messages::list_for(project, &[Party::Task(task).into()]).await?;
     let begun = match found.iter().any(|view| view.read) {
         true => find_session_log(project, session).await?.map(|log| log.opened_at),
         false => None,
@@ -90,7 +90,7 @@ pub(crate) async fn mark_delivered(
     notes: &[MessageId],
 ) -> Result<(), Error> {
     let by = messages::party_of(&caller.actor);
-    messages::mark_read(project, caller, &Party::Task(task), notes, &by).await
+    messages::mark_read(project, caller, &Party::Task(task).into(), notes, &by).await
 }
 
 fn note_of(view: MessageView) -> NoteView {

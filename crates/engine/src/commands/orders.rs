@@ -11,7 +11,7 @@ use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::commands::seen::see_worktree;
 use crate::commands::submission;
 use crate::core::document::Catalogue;
-use crate::core::machine::{Column, CommandKind};
+use crate::core::machine::Column;
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Assignee, Assignments, Cancel, Code, Command, Complete, Create,
     Depend, Feedback, FieldFault, FileChange, FileText, Outcome, Plan, Priority, Reassign, Refusal, Revise,
@@ -452,9 +452,15 @@ pub fn invalid(faults: Vec<FieldFault>) -> Error {
     Error::Refused(Refusal::Invalid { faults })
 }
 
-/// Tells whether a command is legal for the task in its current state.
-pub fn is_legal(task: &Task, command: CommandKind) -> bool {
-    crate::core::machine::find(task.column(), command).is_some()
+/// Refuses texts that have more characters than they may; each comes with its name and its limit.
+pub(crate) fn check_lengths(texts: &[(&'static str, &str, usize)]) -> Result<(), Error> {
+    let fault = |(field, text, max): &(&'static str, &str, usize)| {
+        let count = text.chars().count();
+        let problem = || format!("must have at most {max} characters, not {count}");
+        (count > *max).then(|| FieldFault { field, problem: problem() })
+    };
+    let faults: Vec<FieldFault> = texts.iter().filter_map(fault).collect();
+    if faults.is_empty() { Ok(()) } else { Err(invalid(faults)) }
 }
 
 /// What is kept with a command's id, to answer a repetition with.

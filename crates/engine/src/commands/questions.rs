@@ -21,10 +21,10 @@ pub async fn answer_question(
     project: &Project,
     caller: &Caller,
     name: &str,
-    leave: Grant,
+    grant: Grant,
 ) -> Result<Asked, Error> {
-    let answer = Answer { actor: &caller.actor, name, leave };
-    let request = Request::AnswerQuestion { question: name, allowed: leave == Grant::Allowed };
+    let answer = Answer { actor: &caller.actor, name, grant };
+    let request = Request::AnswerQuestion { question: name, allowed: grant == Grant::Allowed };
     Ok(round::submit(project, &Envelope::of(caller, &request), &answer, None).await?.answer)
 }
 
@@ -32,7 +32,7 @@ pub async fn answer_question(
 struct Answer<'a> {
     actor: &'a Actor,
     name: &'a str,
-    leave: Grant,
+    grant: Grant,
 }
 
 impl Round for Answer<'_> {
@@ -42,7 +42,7 @@ impl Round for Answer<'_> {
     async fn load(&self, project: &Project) -> Result<Vec<Stream<Account>>, Error> {
         let account = accounts::get_account(project, Scope::Project).await?;
         let (asked, _) =
-            session::answer(&account, self.actor, self.name, self.leave).map_err(Error::Refused)?;
+            session::answer(&account, self.actor, self.name, self.grant).map_err(Error::Refused)?;
         accounts::load_accounts(project, &asked.subject).await
     }
 
@@ -51,7 +51,7 @@ impl Round for Answer<'_> {
         let none = Account::default();
         let account = reads.first().map_or(&none, |account| &account.state);
         let (asked, event) =
-            session::answer(account, self.actor, self.name, self.leave).map_err(Error::Refused)?;
+            session::answer(account, self.actor, self.name, self.grant).map_err(Error::Refused)?;
         batch.add(&mut reads.streams(), vec![event]);
         Ok(Verdict::Append(asked))
     }

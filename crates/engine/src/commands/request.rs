@@ -101,6 +101,11 @@ pub(crate) enum Request<'a> {
         step: Option<u64>,
         workflow: Option<String>,
     },
+    SignalRun {
+        run: RunId,
+        signal: &'a str,
+        input: &'a Value,
+    },
     Tick {
         task: TaskId,
         numbers: &'a [(usize, bool)],
@@ -197,6 +202,7 @@ mod tests {
             Request::StopRun { run, reason: None },
             Request::AnswerRun { run, approved: true, text: "T" },
             Request::ForkRun { run, step: Some(3), workflow: Some("mine".to_owned()) },
+            Request::SignalRun { run, signal: "extend", input: &input },
             Request::Tick { task, numbers: &[(1, true), (2, false)] },
             Request::LogProgress { task, did: "D", issues: "I", next: "N" },
             Request::WriteOutput { task, text: "T" },
@@ -232,6 +238,7 @@ mod tests {
             r#"{"command":"stopRun","run":1,"reason":null}"#,
             r#"{"command":"answerRun","run":1,"approved":true,"text":"T"}"#,
             r#"{"command":"forkRun","run":1,"step":3,"workflow":"mine"}"#,
+            r#"{"command":"signalRun","run":1,"signal":"extend","input":{"a":1}}"#,
             r#"{"command":"tick","task":1,"numbers":[[1,true],[2,false]]}"#,
             r#"{"command":"logProgress","task":1,"did":"D","issues":"I","next":"N"}"#,
             r#"{"command":"writeOutput","task":1,"text":"T"}"#,

@@ -3,7 +3,7 @@
 use crate::core::{Criterion, FileChange, Filed, Revise, Task};
 use crate::error::Error;
 use crate::project::Project;
-use crate::task_files;
+use crate::task_files::{self, edits};
 use regatta_files::{EditError, NewCriterion, NewEpic, NewPrd, TaskFile};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(crate) fn apply(
     named: &Named,
     file: &TaskFile,
 ) -> Result<(TaskFile, Vec<FileChange>), Error> {
-    let failed = |error| Error::FileEdit { task: task.id, error };
+    let failed = |error| edits::not_edited(task.id, &error);
     let mut changed = file.clone();
     let title = revise.title.clone().filter(|title| *title != task.title);
     if let Some(title) = &title {

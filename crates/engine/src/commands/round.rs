@@ -8,14 +8,13 @@ use crate::commands::batch::{Batch, Reads};
 use crate::commands::orders::Caller;
 use crate::core::{Actor, Effect};
 use crate::crash;
+use crate::digest::sha256;
 use crate::error::Error;
 use crate::project::Project;
 use crate::view::version::{Unchanged, load_version};
 use regatta_store::{Append, Appended, CommandKey, IntentId, LeaseToken, NewRow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::time::Instant;
 
 /// Each lost race means that another command went through, or that one of a large family made a step; so hundreds
@@ -224,11 +223,7 @@ fn parse<A: DeserializeOwned>(answer: &str) -> Result<A, Error> {
 pub(crate) fn key(caller: &Caller, request: &impl Serialize) -> Option<CommandKey> {
     let id = caller.command_id?;
     let text = serde_json::to_string(&(&caller.actor, request)).expect("a request is plain data");
-    let digest = Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    Some(CommandKey { id, digest })
+    Some(CommandKey { id, digest: sha256(text) })
 }
 
 /// Does something that no event decides, such as moving text between files, once for each command's id.

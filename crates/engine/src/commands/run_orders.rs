@@ -2,7 +2,7 @@
 
 use crate::commands::batch::{Batch, reads};
 use crate::commands::fork_point::find_fork_point;
-use crate::commands::orders::{Caller, invalid};
+use crate::commands::orders::{Caller, check_lengths, invalid};
 use crate::commands::request::{Request, StartRun};
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, RecordingMode, Run, Taken};
@@ -20,6 +20,15 @@ use regatta_store::Version;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The longest reason for a stop, as for a task that is cancelled.
+const REASON_CHARACTERS_MAX: usize = 500;
+
+/// The longest answer of a person: every prompt that shows it grows by it.
+const ANSWER_CHARACTERS_MAX: usize = 20_000;
+
+/// The largest input, as JSON: a PRD and as much again.
+const INPUT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// A run to begin.
 #[derive(Debug, Clone)]
@@ -53,6 +62,7 @@ pub async fn create_many(project: &Project, caller: &Caller, new: Vec<NewRun>) -
     }
     let mut begin = Begin::default();
     for NewRun { workflow, level, prd, input, board, recording } in new {
+        check_input(&input)?;
         let definition = project.definitions().compile(&workflow.address(), &workflow.folder)?;
         let digest = workflow.folder.digest();
         let (within, parent, is_parent_paused) = (Vec::new(), None, false);
@@ -65,6 +75,14 @@ pub async fn create_many(project: &Project, caller: &Caller, new: Vec<NewRun>) -
         recorder::close_quietly(project, *id).await;
     }
     Ok(ids)
+}
+
+fn check_input(input: &Value) -> Result<(), Error> {
+    if input.to_string().len() <= INPUT_BYTES_MAX {
+        return Ok(());
+    }
+    let problem = format!("must have at most {INPUT_BYTES_MAX} bytes as JSON");
+    Err(invalid(vec![FieldFault { field: "input", problem }]))
 }
 
 impl NewRun {
@@ -95,6 +113,7 @@ pub async fn stop(
     run: RunId,
     reason: Option<String>,
 ) -> Result<(), Error> {
+    check_lengths(&[("reason", reason.as_deref().unwrap_or_default(), REASON_CHARACTERS_MAX)])?;
     let envelope = Envelope::of(caller, &Request::StopRun { run, reason: reason.as_deref() });
     driver::tell(project, &envelope, run, Command::Stop { reason }).await
 }
@@ -107,6 +126,7 @@ pub async fn answer(
     approved: bool,
     text: String,
 ) -> Result<(), Error> {
+    check_lengths(&[("text", &text, ANSWER_CHARACTERS_MAX)])?;
     let envelope = Envelope::of(caller, &Request::AnswerRun { run, approved, text: &text });
     driver::tell(project, &envelope, run, Command::Answer { step, approved, text }).await
 }
@@ -245,8 +265,13 @@ impl NewRuns {
         order: Order,
         batch: &mut Batch,
     ) -> Result<RunId, Error> {
-        let inputs = Inputs { workflow, now_millis: batch.at.as_millisecond() };
-        self.add(|id| run::begin(inputs, id, order), batch)
+        let at = batch.at;
+        let begin = |id| {
+            let variables = run::first_facts(workflow, Some(id), at);
+            let inputs = Inputs { variables: &variables, ..Inputs::new(workflow, at.as_millisecond()) };
+            run::begin(inputs, id, order)
+        };
+        self.add(begin, batch)
     }
 
     fn add(

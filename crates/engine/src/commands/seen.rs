@@ -4,7 +4,7 @@
 
 use crate::commands::orders::get_task;
 use crate::core::{
-    CommitId, Diff, Review, ReviewPhase, Seen, Stage, Start, Task, TaskId, WorkPhase, Worktree,
+    Code, CommitId, Diff, Problem, Review, ReviewPhase, Seen, Stage, Start, Task, TaskId, WorkPhase, Worktree,
 };
 use crate::error::Error;
 use crate::project::Project;
@@ -16,7 +16,7 @@ use regatta_git::BranchName;
 pub(crate) async fn see_start(project: &Project) -> Result<Start, Error> {
     let target = &project.config().default_branch;
     let head = project.repository().find_branch(target).await?;
-    let head = head.ok_or_else(|| Error::TargetMissing { branch: target.to_string() })?;
+    let head = head.ok_or_else(|| target_missing(target))?;
     let folder = project.config().worktrees.to_string_lossy().into_owned();
     Ok(Start { target: target.to_string(), base: from_git(&head), from: None, folder })
 }
@@ -110,4 +110,15 @@ pub(crate) fn empty_diff() -> Diff {
         head,
         obeyed_files: Vec::new(),
     }
+}
+
+/// Explains that the project has no commit to start from.
+pub(crate) fn target_missing(branch: &BranchName) -> Error {
+    Problem::new(
+        Code::NotARepository,
+        "there is nothing to start from",
+        format!("the branch `{branch}` has no commit"),
+        "make a first commit on it, or set another branch as `default_branch` in .regatta/config.toml",
+    )
+    .into()
 }

@@ -77,7 +77,12 @@ impl<'a> Journal<'a> {
 
     /// Returns the next events there are, possibly none.
     pub async fn read(&mut self) -> Result<Vec<Entry>, Error> {
-        let rows = self.project.store().read(self.seen, PAGE).await?;
+        self.read_some(PAGE).await
+    }
+
+    /// Returns so many of the next events at most.
+    pub async fn read_some(&mut self, count_max: usize) -> Result<Vec<Entry>, Error> {
+        let rows = self.project.store().read(self.seen, count_max).await?;
         if let Some(last) = rows.last() {
             self.seen = last.seq;
         }

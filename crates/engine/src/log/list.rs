@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The short rows, for the table. Raise its format whenever [`TaskRow::of`] makes a different row of the same
 /// task.
-const BOARD: ListId = ListId { name: "board", format: 7 };
+const BOARD: ListId = ListId { name: "board", format: 8 };
 /// The tasks as a whole, in the shape of their snapshots.
 const TASKS: ListId = ListId { name: "tasks", format: SNAPSHOT_FORMAT };
 /// How task files looked when they last matched the log; see `task_files::lines`. Raise its format whenever
@@ -99,6 +99,13 @@ pub(crate) async fn load_marks(project: &Project) -> Result<BTreeMap<TaskId, Mar
         Some((id, Mark { seq: row.seq, dependencies }))
     };
     Ok(rows.iter().filter_map(mark).collect())
+}
+
+/// Returns the tasks with work that is not merged, by number.
+pub(crate) async fn find_open(project: &Project) -> Result<Vec<TaskId>, Error> {
+    let rows: Vec<TaskRow> = read(project, BOARD).await?;
+    let is_open = |row: &TaskRow| matches!(row.column, Column::InProgress | Column::WaitingApproval);
+    Ok(rows.into_iter().filter(is_open).map(|row| row.id).collect())
 }
 
 /// Returns what is stored about how task files looked.
@@ -386,7 +393,7 @@ mod tests {
         findings.retain(|finding| finding.kind == Kind::StrangeList);
         let what = "the stored list of tasks differs from the log: #2, #3";
         assert_eq!(findings.iter().map(|finding| finding.what.as_str()).collect::<Vec<_>>(), [what]);
-        doctor::mend(&project, &mut findings).await.unwrap();
+        doctor::repair(&project, &mut findings).await.unwrap();
         assert_eq!(titles(&project).await, ["one", "two"]);
         assert_eq!(find_strange(&project).await.unwrap(), []);
     }

@@ -6,20 +6,20 @@
 //! streams.
 
 use crate::core::document::{self, Catalogue, Epic, Prd};
-use crate::core::message::{self, Inbox, MessageCount, Party};
+use crate::core::message::{self, Address, Inbox, MessageCount, Party};
 use crate::core::run::{self, Run};
 use crate::core::session::{self, Account, Scope, Subject};
 use crate::core::{
     AnyEvent, Asker, Assignments, Effect, EpicId, Event, Fact, FileText, Plan, PrdSlug, RunId, Task, TaskId,
     effects,
 };
+use crate::digest::sha256;
 use crate::error::Error;
 use crate::log::row_text::{Head, read_actor, write_actor};
 use crate::project::Project;
 use regatta_store::{Intent, Loaded, NewEvent, NewIntent, NewSnapshot, Recorded, StreamName, Version};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::any::Any;
 use uuid::Uuid;
 
@@ -78,7 +78,7 @@ impl Logged for message::Event {
     }
 
     fn streams(&self) -> Vec<StreamName> {
-        let inbox = inbox_stream(self.to());
+        let inbox = inbox_stream(&self.address());
         match self {
             message::Event::MessageSent { .. } => vec![inbox, messages_stream()],
             message::Event::MessageRead { .. } => vec![inbox],
@@ -206,6 +206,17 @@ impl State for Kept {
     fn fold(&mut self, _: &Fact<run::Event>) {}
 }
 
+/// An inbox that something is put into: whatever else lies in it makes no difference.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Slot;
+
+impl State for Slot {
+    type Event = message::Event;
+    const HAS_SNAPSHOTS: bool = false;
+
+    fn fold(&mut self, _: &Fact<message::Event>) {}
+}
+
 /// A stream that a decision read, whatever its state is.
 pub(crate) trait Follow: Send {
     /// Returns the name of the stream.
@@ -240,6 +251,11 @@ impl<S: State> Stream<S> {
     pub(crate) fn empty(stream: StreamName) -> Self {
         let (version, state) = (Version(0), S::default());
         Stream { stream, version, state, added: 0, snapshot_bytes: 0, tail_bytes: 0 }
+    }
+
+    /// Returns a stream whose state makes no difference, at a version.
+    pub(crate) fn at(stream: StreamName, version: Version) -> Self {
+        Stream { version, ..Stream::empty(stream) }
     }
 
     /// Loads a stream.
@@ -365,13 +381,13 @@ pub(crate) fn messages_stream() -> StreamName {
 pub(crate) const INBOXES: &str = "inbox/";
 
 /// A name may have characters that a stream name may not; its digest does not.
-pub(crate) fn inbox_stream(party: &Party) -> StreamName {
+pub(crate) fn inbox_stream(Address { party, run }: &Address) -> StreamName {
     if let Party::Task(task) = party {
         return name(format!("{INBOXES}task-{task}"));
     }
-    let digest = Sha256::digest(party.to_string().as_bytes());
-    let begin = digest.iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-    name(format!("{INBOXES}{}-{begin}", party.kind()))
+    // No name has a line break, so no party is taken for a role of a run.
+    let text = run.map_or_else(|| party.to_string(), |run| format!("{party}\n{run}"));
+    name(format!("{INBOXES}{}-{}", party.kind(), &sha256(text)[..32]))
 }
 
 pub(crate) fn workflow_stream(digest: &str) -> StreamName {

@@ -5,8 +5,8 @@
 //! is read from its standard input, so that nothing of it is in the list of processes.
 
 use crate::error::chain;
-use crate::notices::keeper::Pace;
 use crate::notices::notice::Notice;
+use crate::notices::notifier::Timing;
 use crate::notices::signature::Key;
 use crate::project::Project;
 use regatta_agents::{MARKER, RunReport, StartError, run_with_input};
@@ -24,7 +24,7 @@ pub(crate) async fn run_command(
     project: &Project,
     command: &[String],
     notice: &Notice,
-    pace: &Pace,
+    timing: &Timing,
 ) -> Result<(), String> {
     let mut environment = own_environment();
     for (name, value) in [
@@ -36,11 +36,11 @@ pub(crate) async fn run_command(
         environment.push((name.to_owned(), value.to_owned()));
     }
     let line = format!("{}\n", notice.to_line());
-    let ran = run(project, command, &environment, &line, pace.delivery_wall).await;
+    let ran = run(project, command, &environment, &line, timing.delivery_wall).await;
     let report = ran.map_err(|error| failed_to_start(&command[0], &error))?;
     match report.exit {
         Some(0) if !report.timed_out => Ok(()),
-        _ if report.timed_out => Err(format!("it did not end within {} s", pace.delivery_wall.as_secs())),
+        _ if report.timed_out => Err(format!("it did not end within {} s", timing.delivery_wall.as_secs())),
         exit => {
             let ended =
                 exit.map_or_else(|| "by a signal".to_owned(), |exit| format!("with exit code {exit}"));
@@ -54,16 +54,16 @@ pub(crate) async fn send_webhook(
     project: &Project,
     (url, key): (&str, &Key),
     notice: &Notice,
-    pace: &Pace,
+    timing: &Timing,
 ) -> Result<(), String> {
     let body = notice.to_line();
     let seconds = crate::clock::now().as_second();
     let signature = key.sign(&notice.id, seconds, &body);
-    let config = describe(url, &notice.id, seconds, &signature, &body, pace.delivery_wall);
+    let config = describe(url, &notice.id, seconds, &signature, &body, timing.delivery_wall);
     // The user's own settings of curl are left out: they could follow redirects, or print.
     let command = ["curl", "-q", "--config", "-"].map(str::to_owned);
     // curl gives up by itself first.
-    let wall = pace.delivery_wall + Duration::from_secs(5);
+    let wall = timing.delivery_wall + Duration::from_secs(5);
     let ran = run(project, &command, &own_environment(), &config, wall).await;
     let report = ran.map_err(|error| failed_to_start("curl", &error))?;
     let status = report.tail.rsplit_once(STATUS).and_then(|(_, status)| status.trim().parse::<u16>().ok());

@@ -6,15 +6,15 @@
 //!
 //! It follows the log beside the engine, does not decide anything and never holds the engine up. What was noticed and what is still to be sent is in one file,
 //! written before anything is sent: a restart neither repeats a notice nor loses one. Only a crash between a delivery and the
-//! note of it sends a notice twice, with the same ID. Start reading at `keeper`, then `look`.
+//! note of it sends a notice twice, with the same ID. Start reading at `notifier`, then `look`.
 
 mod deliver;
-mod keeper;
 mod look;
 mod memory;
 mod notice;
+mod notifier;
 mod signature;
 
 pub(crate) use deliver::is_loopback;
-pub use keeper::{Notices, NoticesSetup, Pace};
 pub use notice::{Notice, NoticeKind};
+pub use notifier::{Notices, NoticesSetup, Timing};

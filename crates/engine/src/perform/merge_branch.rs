@@ -56,6 +56,7 @@ pub(crate) async fn perform(work: &Work, task: TaskId, approved: &Approved) -> R
         Err(error) => Outcome::NotMerged { files: Vec::new(), failure: failed(task, &error) },
     };
     crash::point("merge_branch.after");
+    work.moves.note();
     work.settle(task, outcome).await
 }
 

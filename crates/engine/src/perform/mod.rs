@@ -25,6 +25,8 @@ use crate::commands::orders::{self, Order};
 use crate::commands::round::Envelope;
 use crate::core::{Actor, Command, Effect, Outcome, TaskId};
 use crate::error::Error;
+use crate::forecast::Moves;
+use crate::on_heap::on_heap;
 use crate::project::Project;
 use crate::runs::drivers::Drivers;
 use crate::runtime::engine;
@@ -52,6 +54,8 @@ pub(crate) struct Work {
     pub(crate) charges: Arc<Charges>,
     /// The places of runs that wait for their children.
     pub(crate) drivers: Arc<Drivers>,
+    /// Told when a branch moved, so that collisions are forecast.
+    pub(crate) moves: Moves,
     /// Becomes true when the engine is about to exit: running effects end, and no others begin.
     pub(crate) leaving: watch::Receiver<bool>,
 }
@@ -69,8 +73,7 @@ pub(crate) async fn perform(
     let stops_another =
         matches!(effect, Effect::PauseAgent { .. } | Effect::StopAgent { .. } | Effect::StopRun { .. });
     let own = if stops_another { None } else { stop_handle.clone() }.unwrap_or_else(StopHandle::new);
-    // On the heap: the future of a session or of a step is too large for a stack that holds it several times.
-    let performed = Box::pin(dispatch(work, roles, effect, &own, stop_handle)).await;
+    let performed = on_heap(|| dispatch(work, roles, effect, &own, stop_handle)).await;
     own.mark_over();
     performed
 }
@@ -84,41 +87,62 @@ async fn dispatch(
 ) -> Result<(), Error> {
     match effect {
         Effect::CreateWorktree { task, branch, path, base } => {
-            create_worktree::perform(work, task, &branch, &path, &base, own).await
+            on_heap(|| async move { create_worktree::perform(work, task, &branch, &path, &base, own).await })
+                .await
         }
         Effect::RunSession { task, agent, session, resume } => {
-            Box::pin(run_session::perform(work, task, &agent, session, resume.as_ref(), own)).await
+            let run = || async move {
+                run_session::perform(work, task, &agent, session, resume.as_ref(), own).await
+            };
+            on_heap(run).await
         }
-        Effect::Wait { task, session, until } => wait::perform(work, task, session, until).await,
-        Effect::RecordDiff { task, head, number } => record_diff::perform(work, task, &head, number).await,
-        Effect::PauseAgent { task, session } => pause_agent::perform(work, task, session, other).await,
+        Effect::Wait { task, session, until } => on_heap(|| wait::perform(work, task, session, until)).await,
+        Effect::RecordDiff { task, head, number } => {
+            on_heap(|| async move { record_diff::perform(work, task, &head, number).await }).await
+        }
+        Effect::PauseAgent { task, session } => {
+            on_heap(|| pause_agent::perform(work, task, session, other)).await
+        }
         Effect::RunChecks { task, commit, names } => {
-            run_checks::perform(work, task, &commit, &names, own).await
+            on_heap(|| async move { run_checks::perform(work, task, &commit, &names, own).await }).await
         }
-        Effect::ApproveByPolicy { task, head } => policy::perform(work, task, &head).await,
+        Effect::ApproveByPolicy { task, head } => {
+            on_heap(|| async move { policy::perform(work, task, &head).await }).await
+        }
         Effect::MergeBranch { task, target, head, base, title, approver, .. } => {
             let approved = merge_branch::Approved { target, head, base, title, approver };
-            merge_branch::perform(work, task, &approved).await
+            on_heap(|| async move { merge_branch::perform(work, task, &approved).await }).await
         }
-        Effect::StopAgent { task, session } => stop_agent::perform(work, task, session, other).await,
+        Effect::StopAgent { task, session } => {
+            on_heap(|| stop_agent::perform(work, task, session, other)).await
+        }
         Effect::RemoveWorktree { task, branch, path, base, target } => {
-            remove_worktree::perform(work, task, &remove_worktree::Place { branch, path, base, target }).await
+            let place = remove_worktree::Place { branch, path, base, target };
+            on_heap(|| async move { remove_worktree::perform(work, task, &place).await }).await
         }
         Effect::PublishItems { run, step } => {
-            runs::or_hold(work, run, step, runs::publish::perform(work, run, step).await).await
+            let published = on_heap(|| runs::publish::perform(work, run, step)).await;
+            runs::or_hold(work, run, step, published).await
         }
         Effect::PerformNode { run, step, .. } => {
-            Box::pin(runs::node::perform(work, roles, (run, step), own)).await
+            on_heap(|| runs::node::perform(work, roles, (run, step), own)).await
         }
         Effect::StartChildren { run, step } => {
-            runs::or_hold(work, run, step, runs::children::perform(work, run, step).await).await
+            let started = on_heap(|| runs::children::perform(work, run, step)).await;
+            runs::or_hold(work, run, step, started).await
         }
         Effect::LandTask { run, step, task } => {
-            runs::or_hold(work, run, step, runs::land::perform(work, run, step, task).await).await
+            let landed = on_heap(|| runs::land::perform(work, run, step, task)).await;
+            runs::or_hold(work, run, step, landed).await
         }
-        Effect::StopRun { run } => runs::stop::perform(work, run, other).await,
-        Effect::ReleaseTask { run, task, error } => runs::release::perform(work, run, task, error).await,
-        Effect::TellParent { run, parent, .. } => runs::tell::perform(work, run, parent).await,
+        Effect::StopRun { run } => on_heap(|| runs::stop::perform(work, run, other)).await,
+        Effect::ReleaseTask { run, task, error } => {
+            on_heap(|| runs::release::perform(work, run, task, error)).await
+        }
+        Effect::DropTask { run, task, reason } => {
+            on_heap(|| runs::drop::perform(work, run, task, reason)).await
+        }
+        Effect::TellParent { run, parent, .. } => on_heap(|| runs::tell::perform(work, run, parent)).await,
     }
 }
 
@@ -175,6 +199,7 @@ impl Work {
             active_steps: Arc::default(),
             charges: Arc::default(),
             drivers: Arc::default(),
+            moves: Moves::default(),
             leaving: watch::channel(false).1,
         }
     }

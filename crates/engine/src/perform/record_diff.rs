@@ -19,6 +19,7 @@ pub(crate) async fn perform(work: &Work, task: TaskId, head: &CommitId, number: 
     };
     work.keep_file(task).await?;
     crash::point("record_diff.after");
+    work.moves.note();
     work.settle(task, outcome).await
 }
 

@@ -28,6 +28,7 @@ pub(crate) async fn perform(work: &Work, task: TaskId, place: &Place) -> Result<
         Err(other) => return Err(other),
     };
     crash::point("remove_worktree.after");
+    work.moves.note();
     work.settle(task, outcome).await?;
     // A killed engine may have left a private folder open. Its contents are found there too, so a failure does no
     // harm.

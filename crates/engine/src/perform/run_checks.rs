@@ -65,8 +65,13 @@ pub(crate) async fn run_all(
     if !place.is_dir() {
         return Ok(None);
     }
-    let worker =
-        Worker { agent_id: found.agent().cloned(), session: found.sessions, task_id: Some(task), step: None };
+    let worker = Worker {
+        agent_id: found.agent().cloned(),
+        session: found.sessions,
+        task_id: Some(task),
+        step: None,
+        step_name: None,
+    };
     let mut results = Vec::new();
     for name in names {
         results.push(run(work, (task, &worker), (&place, &branch), name).await);

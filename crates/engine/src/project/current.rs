@@ -104,9 +104,12 @@ impl Project {
             let is_still = seen.stamp.replace(stamp) == Some(stamp);
             is_still && seen.read.replace(stamp) != Some(stamp)
         };
-        if !configs.change(is_new) {
-            return None;
-        }
+        if configs.change(is_new) { self.read_config().await } else { None }
+    }
+
+    /// Applies what is in the config now, for whoever has just written it; returns the new state if there is one.
+    pub(crate) async fn read_config(&self) -> Option<ConfigState> {
+        let (path, configs) = (self.config_path(), self.configs());
         let text = std::fs::read_to_string(&path);
         if configs.change(|seen| text.as_ref().is_ok_and(|text| *text == seen.text)) {
             return None;

@@ -26,12 +26,14 @@ pub struct Limit {
     pub limit: f64,
 }
 
-/// Writes a limit into the config.
-pub fn raise_limit(project: &Project, limit: &Limit) -> Result<(), Error> {
+/// Writes a limit into the config, and puts it into force: work that is resumed next must not meet the old one.
+pub async fn raise_limit(project: &Project, limit: &Limit) -> Result<(), Error> {
     let path = project.config_path();
     let old = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
     let text = set(&old, limit, &path)?;
-    disk::write_atomically(&path, text.as_bytes()).map_err(Error::StateFile)
+    disk::write_atomically(&path, text.as_bytes()).map_err(Error::StateFile)?;
+    project.read_config().await;
+    Ok(())
 }
 
 fn set(old: &str, limit: &Limit, path: &Path) -> Result<String, Error> {

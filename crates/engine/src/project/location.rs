@@ -17,6 +17,7 @@
 //! private folder, its home and the cache. Nothing here starts git, so a verb that only reads the log does
 //! not need it.
 
+use crate::core::{Code, Problem};
 use crate::error::Error;
 use regatta_git::{Discovered, discover};
 use std::ffi::OsStr;
@@ -53,17 +54,17 @@ impl Location {
                 return Ok(location);
             }
             if location.log().is_file() {
-                return Err(Error::ConfigMissing { config: location.config(), log: location.log() });
+                return Err(config_missing(&location.config(), &location.log()));
             }
             from = top_of(&found).parent().map(Path::to_owned);
         }
-        Err(Error::ProjectNotFound(dir))
+        Err(not_found(&dir))
     }
 
     /// Finds the place of a new project that is made in `dir`, which is in a repository.
     pub(crate) fn find_new(dir: &Path) -> Result<Self, Error> {
         let dir = dir.canonicalize().map_err(Error::io("find", dir))?;
-        let Some(found) = discover(&dir) else { return Err(Error::ProjectNotFound(dir)) };
+        let Some(found) = discover(&dir) else { return Err(not_found(&dir)) };
         let home = found.common_dir.join(HOME);
         if let Some(root) = find_root(&found, &home) {
             let location = Location { root, home: home.clone() };
@@ -73,7 +74,7 @@ impl Location {
         }
         match found.worktree {
             Some(root) => Ok(Location { root, home }),
-            None => Err(Error::NoWorktree { git_folder: found.common_dir }),
+            None => Err(no_worktree(&found.common_dir)),
         }
     }
 
@@ -148,4 +149,39 @@ fn find_root(found: &Discovered, home: &Path) -> Option<PathBuf> {
 
 fn top_of(found: &Discovered) -> &Path {
     found.worktree.as_deref().unwrap_or(&found.common_dir)
+}
+
+/// Explains that a bare repository has no worktree for a config.
+fn no_worktree(git_folder: &Path) -> Error {
+    Problem::new(
+        Code::NotARepository,
+        "the project was not created",
+        format!("{} is a bare repository and has no worktree for a config", git_folder.display()),
+        "create one with `git worktree add` and run `regatta init` in it",
+    )
+    .into()
+}
+
+/// Explains that the project has a log, and its config is gone.
+fn config_missing(config: &Path, log: &Path) -> Error {
+    Problem::new(
+        Code::ProjectNotFound,
+        "the project's config is missing",
+        format!("{} does not exist, but the log does: {}", config.display(), log.display()),
+        "`regatta init` writes a new config and keeps the log; or restore the old config, for example \
+                 with git",
+    )
+    .with("log", log.display().to_string())
+    .into()
+}
+
+/// Explains that the folder is not in a project.
+fn not_found(path: &Path) -> Error {
+    Problem::new(
+        Code::ProjectNotFound,
+        "there is no project here",
+        format!("neither the repository of {} nor one above it has a .regatta/config.toml", path.display()),
+        "run `regatta init` in your repository, or try `regatta demo`",
+    )
+    .into()
 }

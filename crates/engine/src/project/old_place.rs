@@ -10,6 +10,7 @@
 //! the file open. After a crash at any step, the next verb finishes the move.
 
 use crate::clock;
+use crate::core::{Code, Problem};
 use crate::crash;
 use crate::error::Error;
 use crate::project::location::{FOLDER, Location};
@@ -76,13 +77,13 @@ pub(crate) fn refuse_held(path: &Path) -> Result<(), Error> {
     if holder.is_dead() {
         return Ok(());
     }
-    Err(Error::StateInUse { path: path.to_owned(), holder: Some(Box::new(holder)) })
+    Err(in_use(path, Some(&holder)))
 }
 
 /// Takes a database for this process alone.
 pub(crate) fn take(path: &Path) -> Result<DatabaseFile, Error> {
     DatabaseFile::take(path).map_err(|error| match error {
-        regatta_store::Error::Busy { path, .. } => Error::StateInUse { path, holder: None::<Box<Holder>> },
+        regatta_store::Error::Busy { path, .. } => in_use(&path, None),
         other => other.into(),
     })
 }
@@ -206,6 +207,25 @@ fn remove(path: &Path) -> Result<(), Error> {
 
 fn sync_folder(folder: &Path) -> Result<(), Error> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io("sync", folder))
+}
+
+/// Explains that a log cannot be moved or replaced, because a process uses it.
+fn in_use(path: &Path, holder: Option<&Holder>) -> Error {
+    let (why, next) = match holder {
+        Some(holder) => (
+            format!("{} is used by {holder}", path.display()),
+            format!("stop it first with `kill {}`, then try again", holder.pid),
+        ),
+        None => (
+            format!("another process has {} open", path.display()),
+            format!("find it with `fuser -v {}`, stop it, then try again", path.display()),
+        ),
+    };
+    let problem = Problem::new(Code::StateInUse, "the project's log was not moved", why, next);
+    match holder {
+        Some(holder) => problem.with("pid", holder.pid).with("host", holder.host.as_str()).into(),
+        None => problem.into(),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A project on disk: its root, its config, its repository and its log. `location` says where these are.
 
-use crate::core::{RunId, TaskId};
+use crate::core::{Code, Problem, RunId, TaskId};
+use crate::digest::sha256;
 use crate::error::Error;
 use crate::log::list;
 use crate::meters::Meters;
@@ -11,11 +12,10 @@ use crate::project::location::Location;
 use crate::project::old_place;
 use crate::project::trust;
 use crate::runs::definitions::Definitions;
+use crate::runs::facts::Families;
 use crate::task_files::restore;
 use regatta_git::Repository;
 use regatta_store::{OpenMode, SqliteStore, Store};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -35,6 +35,8 @@ pub struct Project {
     /// Where this process serves it, once it does.
     served_at: OnceLock<String>,
     meters: Meters,
+    /// What is known of runs, kept from step to step.
+    families: Families,
 }
 
 impl Project {
@@ -46,7 +48,7 @@ impl Project {
         let branch = branch.map_or_else(|| "main".to_owned(), |branch| branch.to_string());
         let folder = location.folder();
         if location.config().exists() {
-            return Err(Error::ProjectExists(location.config()));
+            return Err(exists(&location.config()));
         }
         std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
         write_new(&folder.join(".gitignore"), IGNORED)?;
@@ -99,6 +101,7 @@ impl Project {
             definitions,
             served_at: OnceLock::new(),
             meters: Meters::default(),
+            families: Families::default(),
         };
         restore::write_all_if_gone(&project).await?;
         Ok(project)
@@ -158,6 +161,10 @@ impl Project {
     }
 
     /// Returns the workflows that were compiled.
+    pub(crate) fn families(&self) -> &Families {
+        &self.families
+    }
+
     pub(crate) fn definitions(&self) -> &Definitions {
         &self.definitions
     }
@@ -182,8 +189,8 @@ impl Project {
         format!("{}-setup-{task}.", self.mark)
     }
 
-    /// Returns the prefix of the marks of a run's step without a task.
-    pub(crate) fn run_mark(&self, run: RunId, step: u64) -> String {
+    /// Returns the prefix of the marks of a run's step without a task; see [`Run::step_name`](crate::core::run::Run::step_name).
+    pub(crate) fn run_mark(&self, run: RunId, step: &str) -> String {
         format!("{}-run-{run}-{step}.", self.mark)
     }
 
@@ -198,7 +205,7 @@ impl Project {
     }
 
     /// Returns where the transcript of a run's step without a task is kept.
-    pub(crate) fn transcript_of_step(&self, run: RunId, step: u64) -> PathBuf {
+    pub(crate) fn transcript_of_step(&self, run: RunId, step: &str) -> PathBuf {
         self.location.sessions().join(format!("run-{run}-step-{step}.jsonl"))
     }
 }
@@ -209,11 +216,7 @@ pub fn find_root(dir: &Path) -> Option<PathBuf> {
 }
 
 fn mark_of(root: &Path) -> String {
-    let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-    digest.iter().take(6).fold(String::from("p"), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("p{}", &sha256(root.as_os_str().as_encoded_bytes())[..12])
 }
 
 /// Writes a file that must not exist yet, and syncs it to disk.
@@ -224,4 +227,15 @@ fn write_new(path: &Path, text: &str) -> Result<(), Error> {
         other => other.map_err(Error::io("create", path))?,
     };
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
+}
+
+/// Explains that the folder has a project already.
+pub(crate) fn exists(path: &Path) -> Error {
+    Problem::new(
+        Code::ProjectExists,
+        "the project was not created",
+        format!("{} already exists", path.display()),
+        "use the existing project; `regatta doctor` checks it",
+    )
+    .into()
 }

@@ -73,7 +73,7 @@ pub(crate) async fn create(
         Err(error) => return Err(Error::io("read", folder)(error)),
     };
     if !is_empty {
-        return Err(Error::ProjectExists(folder.to_owned()));
+        return Err(crate::project::open::exists(folder));
     }
     let repository = Repository::init(folder, branch).await?;
     for (name, text) in files {

@@ -4,12 +4,12 @@
 //! characters that every file system accepts, and is unique on its recording.
 
 use crate::core::CommitId;
+use crate::digest::sha256;
 use crate::recording::files::RecordingFiles;
 use crate::recording::fit::RecordedChange;
 use crate::runs::path::Stage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -60,7 +60,7 @@ impl Entry {
             let _ = write!(name, "-again{}", self.asks);
         }
         if name.len() > NAME_BYTES_MAX {
-            let digest = digest_of(&name);
+            let digest = sha256(&name);
             name.truncate(NAME_BYTES_MAX - DIGEST_CHARACTERS - 1);
             let _ = write!(name, "~{}", &digest[..DIGEST_CHARACTERS]);
         }
@@ -82,14 +82,6 @@ fn plain(text: &str) -> String {
     name
 }
 
-/// Returns a name for a prompt.
-pub(crate) fn digest_of(prompt: &str) -> String {
-    Sha256::digest(prompt.as_bytes()).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +101,7 @@ mod tests {
             item: item.map(str::to_owned),
             visit: 1,
             asks,
-            prompt_digest: digest_of(""),
+            prompt_digest: sha256(""),
             output: Value::Null,
             base: None,
             files: RecordingFiles::default(),

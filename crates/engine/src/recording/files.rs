@@ -2,17 +2,17 @@
 //!
 //! Contents are copied. Whether a file is executable, and where a link leads, is recorded in the answer
 //! itself, so that a recording survives file systems and archives that support neither. A recording may come from
-//! anywhere: nothing is ever read or written through a link, on the recording or in the worktree. `name` says
-//! how files are named there.
+//! anywhere: nothing is ever read or written through a link, on the recording or in the worktree, and no name leads
+//! out of its folder, nor into a git folder. A recording is text: a file whose name is none cannot be recorded.
 
 use crate::error::Error;
-use crate::recording::name::{checked, name_of, refused, unescape};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Of a file's mode, git keeps only whether its owner may execute it.
 const OWNER_EXECUTES: u32 = 0o100;
@@ -32,9 +32,6 @@ pub(crate) struct RecordingFiles {
     linked: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     removed: Vec<String>,
-    /// Those of all these names whose paths are not valid text.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    escaped: BTreeSet<String>,
 }
 
 impl RecordingFiles {
@@ -44,16 +41,11 @@ impl RecordingFiles {
         changed: impl IntoIterator<Item = PathBuf>,
     ) -> Result<RecordingFiles, Error> {
         let mut files = RecordingFiles::default();
-        let mut names = BTreeSet::new();
         for path in changed {
             let place = worktree.join(checked(&path)?);
-            let name = name_of(&path);
-            if path.to_str().is_none() {
-                files.escaped.insert(name.clone());
-            }
-            if !names.insert(name.clone()) {
-                return Err(refused("record", place, "another path has the same name on the tape"));
-            }
+            let Some(name) = path.to_str().map(str::to_owned) else {
+                return Err(refused("record", place, "its name is not valid text"));
+            };
             match place.symlink_metadata() {
                 // The target of a link is not one of the worktree's files.
                 _ if find_link(worktree, &path).is_some() => files.removed.push(name),
@@ -72,36 +64,30 @@ impl RecordingFiles {
         Ok(files)
     }
 
-    /// Returns the path in a worktree that a name stands for.
-    pub(crate) fn path_of(&self, name: &str) -> Result<PathBuf, Error> {
-        let path = if self.escaped.contains(name) { unescape(name) } else { Some(PathBuf::from(name)) };
-        let path = path.ok_or_else(|| refused("use", PathBuf::from(name), "it is not a path name"))?;
-        checked(&path)?;
-        Ok(path)
-    }
-
     /// Copies the contents from the worktree to a folder of the recording.
     pub(crate) fn keep(&self, worktree: &Path, folder: &Path) -> Result<(), Error> {
         self.written.iter().try_for_each(|name| {
-            copy((worktree, &self.path_of(name)?), (folder, checked(Path::new(name))?), PLAIN)
+            let name = checked(Path::new(name))?;
+            copy((worktree, name), (folder, name), PLAIN)
         })
     }
 
     /// Restores everything in a worktree as it was recorded.
     pub(crate) fn play(&self, folder: &Path, worktree: &Path) -> Result<(), Error> {
         for name in &self.removed {
-            let path = self.path_of(name)?;
-            if find_link(worktree, &path).is_none() {
-                make_way(&worktree.join(&path))?;
-                remove_empty_folders(worktree, &path);
+            let path = checked(Path::new(name))?;
+            if find_link(worktree, path).is_none() {
+                make_way(&worktree.join(path))?;
+                remove_empty_folders(worktree, path);
             }
         }
         for name in &self.written {
             let mode = if self.executable.contains(name) { EXECUTABLE } else { PLAIN };
-            copy((folder, checked(Path::new(name))?), (worktree, &self.path_of(name)?), mode)?;
+            let path = checked(Path::new(name))?;
+            copy((folder, path), (worktree, path), mode)?;
         }
         for (name, target) in &self.linked {
-            let place = prepare(worktree, &self.path_of(name)?)?;
+            let place = prepare(worktree, checked(Path::new(name))?)?;
             symlink(target, &place).map_err(Error::io("link", &place))?;
         }
         Ok(())
@@ -174,11 +160,25 @@ fn folders_of(path: &Path) -> impl Iterator<Item = &Path> {
     path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
 }
 
+/// Returns a path that stays below the folder it is for.
+pub(crate) fn checked(path: &Path) -> Result<&Path, Error> {
+    let is_git = |part: &std::ffi::OsStr| part.as_bytes().eq_ignore_ascii_case(b".git");
+    let is_plain = path.components().all(|part| matches!(part, Component::Normal(part) if !is_git(part)));
+    if is_plain && !path.as_os_str().is_empty() {
+        return Ok(path);
+    }
+    Err(refused("use", path.to_owned(), "a tape may not name it"))
+}
+
+/// Says why something is not done with a path.
+pub(crate) fn refused(action: &'static str, path: PathBuf, why: &'static str) -> Error {
+    Error::Io { action, path, source: io::Error::new(io::ErrorKind::InvalidInput, why) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
 
     /// A worktree, a folder of a recording, and another worktree to play in.
     struct Places {
@@ -238,38 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_text_are_kept() {
+    fn a_file_whose_name_is_no_text_is_not_recorded() {
         let places = places();
-        let odd = |name: &[u8]| PathBuf::from(OsStr::from_bytes(name));
-        let paths = [odd(b"caf\xe9/\xff%.sh"), odd(b"caf\xe9/link"), odd(b"gone\xe9"), odd(b"100%.txt")];
-        fs::create_dir(places.from.join(odd(b"caf\xe9"))).unwrap();
-        fs::write(places.from.join(&paths[0]), "odd").unwrap();
-        fs::set_permissions(places.from.join(&paths[0]), Permissions::from_mode(EXECUTABLE)).unwrap();
-        symlink("nowhere", places.from.join(&paths[1])).unwrap();
-        fs::write(places.to.join(&paths[2]), "to be removed").unwrap();
-        fs::write(places.from.join(&paths[3]), "plain").unwrap();
-        let files = RecordingFiles::look(&places.from, paths.clone()).unwrap();
-        files.keep(&places.from, &places.recording).unwrap();
-        assert_eq!(fs::read_to_string(places.recording.join("caf%E9/%FF%25.sh")).unwrap(), "odd");
-        let read: RecordingFiles = serde_json::from_str(&serde_json::to_string(&files).unwrap()).unwrap();
-        assert_eq!(read, files);
-        read.play(&places.recording, &places.to).unwrap();
-        assert_eq!(fs::read_to_string(places.to.join(&paths[0])).unwrap(), "odd");
-        let mode = fs::metadata(places.to.join(&paths[0])).unwrap().permissions().mode();
-        assert_eq!(mode & 0o7777, EXECUTABLE);
-        assert_eq!(fs::read_link(places.to.join(&paths[1])).unwrap(), Path::new("nowhere"));
-        assert!(!places.to.join(&paths[2]).exists());
-        assert_eq!(places.text("100%.txt"), "plain");
-    }
-
-    #[test]
-    fn two_paths_with_one_name_are_refused() {
-        let places = places();
-        let paths = [b"a\xff".as_slice(), b"a%FF"].map(|name| PathBuf::from(OsStr::from_bytes(name)));
-        for path in &paths {
-            fs::write(places.from.join(path), "text").unwrap();
-        }
-        assert!(RecordingFiles::look(&places.from, paths).is_err());
+        let odd = PathBuf::from(OsStr::from_bytes(b"caf\xe9.txt"));
+        fs::write(places.from.join(&odd), "odd").unwrap();
+        let refused = RecordingFiles::look(&places.from, [odd]).unwrap_err();
+        assert!(crate::error::chain(&refused).join(": ").contains("not valid text"), "{refused:?}");
     }
 
     #[test]
@@ -373,10 +347,6 @@ mod tests {
             for files in [written, RecordingFiles { linked, ..RecordingFiles::default() }] {
                 assert!(files.play(&places.recording, &places.to).is_err(), "{bad}: {files:?}");
             }
-            let hidden: String = bad.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            let escaped = BTreeSet::from([hidden.clone()]);
-            let hidden = RecordingFiles { written: vec![hidden], escaped, ..RecordingFiles::default() };
-            assert!(hidden.play(&places.recording, &places.to).is_err(), "{bad}: {hidden:?}");
             let removed = RecordingFiles { removed: vec![bad.to_owned()], ..RecordingFiles::default() };
             let played = removed.play(&places.recording, &places.to);
             assert_eq!(

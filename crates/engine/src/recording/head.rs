@@ -4,12 +4,11 @@
 
 use crate::commands::run_orders::{get_run, load_facts};
 use crate::core::run::{Hold, Run, Situation};
-use crate::core::{Code, CommitId, RunId};
+use crate::core::{CommitId, RunId};
 use crate::error::Error;
 use crate::project::Project;
-use crate::recording::people::{
-    RecordedAnswer, RecordedDecision, find_answers, find_decisions, find_whole_steps,
-};
+use crate::recording::people::{RecordedAnswer, RecordedDecision, find_answers, find_decisions};
+use crate::recording::signals::{RecordedSignal, find_signals};
 use crate::runs::path::{Stage, find_children, find_path, is_same_path};
 use crate::view::steps::{StepView, find_steps};
 use serde::{Deserialize, Serialize};
@@ -64,6 +63,9 @@ pub struct RecordedRun {
     /// What people answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<RecordedAnswer>,
+    /// The signals that it got.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<RecordedSignal>,
     /// What was decided about its tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<RecordedDecision>,
@@ -98,6 +100,11 @@ impl RecordingHead {
     /// person.
     pub(crate) fn is_unfinished(&self) -> bool {
         !matches!(self.root.status.as_str(), "completed" | "failed")
+    }
+
+    /// Tells whether a person stopped the recorded run, or one below it.
+    pub(crate) fn was_stopped(&self) -> bool {
+        [&self.root].into_iter().chain(&self.children).any(RecordedRun::is_stopped)
     }
 
     /// Finds what was decided about the task that a run has put up.
@@ -153,10 +160,7 @@ async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<Reco
         Situation::Failed { error } => Some(error.code),
         _ => None,
     };
-    let steps = match error {
-        Some(Code::RunStopped) => find_whole_steps(&facts),
-        _ => find_steps(&facts),
-    };
+    let steps = find_steps(&facts);
     let step = |step: StepView| RecordedStep { node: step.node, edge: step.edge, to: step.to };
     Ok(RecordedRun {
         way,
@@ -164,6 +168,7 @@ async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<Reco
         error: error.map(|code| code.to_string()),
         steps: steps.into_iter().map(step).collect(),
         answers: find_answers(&facts),
+        signals: find_signals(&facts),
         decisions: find_decisions(project, &facts).await?,
         trouble: find_trouble(&found),
     })

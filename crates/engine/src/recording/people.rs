@@ -1,11 +1,10 @@
-//! What people did in a recorded run: how they answered, what they decided about its tasks, and that they
-//! stopped it.
+//! What people did in a recorded run: how they answered, and what they decided about its tasks.
 //!
 //! It is read from the log when a recording is written, and repeated where a replay comes to the same place. What
 //! people did elsewhere, such as finishing by hand a task that the run had given up, is not on a recording.
 
 use crate::commands::orders::Caller;
-use crate::commands::run_orders::{answer, get_run, load_facts, stop};
+use crate::commands::run_orders::{answer, get_run};
 use crate::core;
 use crate::core::run::{Event, Phase, Run};
 use crate::core::{Code, Fact, ReviewNote, TaskId};
@@ -14,8 +13,8 @@ use crate::log;
 use crate::log::NO_SNAPSHOT;
 use crate::project::Project;
 use crate::recording::head::{RecordedRun, RecordingHead};
+use crate::recording::signals;
 use crate::runs::path::find_path;
-use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,15 +56,14 @@ impl RecordingHead {
     /// returns false when they did nothing there.
     pub async fn act(&self, project: &Project, caller: &Caller, run: &Run) -> Result<bool, Error> {
         let family = find_open(project, run).await?;
+        for run in [run].into_iter().chain(&family) {
+            if signals::give_due(project, run).await? {
+                return Ok(true);
+            }
+        }
         for run in family.iter().filter(|run| !run.is_held()) {
             if let Some(RecordedAnswer { approved, text, .. }) = self.find_answer(project, run).await? {
                 return answer(project, caller, (run.id, run.step), approved, text).await.map(|()| true);
-            }
-        }
-        // A run comes before its children: those of a stopped one end with it.
-        for run in &family {
-            if self.was_stopped_at(project, run).await? {
-                return stop(project, caller, run.id, None).await.map(|()| true);
             }
         }
         Ok(false)
@@ -78,14 +76,6 @@ impl RecordingHead {
         let is_here = |answer: &&RecordedAnswer| answer.step == run.step && answer.node == run.node.as_str();
         let found = self.find_run(&find_path(project, run).await?);
         Ok(found.and_then(|found| found.answers.iter().find(is_here)).cloned())
-    }
-
-    async fn was_stopped_at(&self, project: &Project, run: &Run) -> Result<bool, Error> {
-        let Some(then) = self.find_run(&find_path(project, run).await?).filter(|then| then.is_stopped())
-        else {
-            return Ok(false);
-        };
-        Ok(then.steps.len() == find_whole_steps(&load_facts(project, run.id).await?).len())
     }
 }
 
@@ -101,20 +91,6 @@ async fn find_open(project: &Project, run: &Run) -> Result<Vec<Run>, Error> {
     }
     found.retain(|run| !run.is_over());
     Ok(found)
-}
-
-/// Returns the steps of a run, except one whose task is up for approval: where that leads is not decided yet.
-pub(crate) fn find_whole_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
-    let mut steps = find_steps(facts);
-    let decided = facts.iter().rev().find_map(|fact| match &fact.event {
-        Event::RunStepped { next, .. } => Some(!matches!(next, core::run::Next::Land { .. })),
-        Event::RunLanded { .. } | Event::RunSentBack { .. } => Some(true),
-        _ => None,
-    });
-    if decided == Some(false) {
-        steps.pop();
-    }
-    steps
 }
 
 /// Finds the answers that a run got; an answer that does not fit the state is the one the run failed with.
@@ -157,6 +133,10 @@ pub(crate) async fn find_decisions(
         match (&fact.event, landing) {
             (Event::RunLanded { step, .. }, _) => decisions.push(merged(*step)),
             (Event::RunSentBack { step, feedback, .. }, _) => decisions.push(sent_back(*step, feedback)),
+            (Event::RunStepped { step, outcome: Some(outcome), .. }, Some(_)) => {
+                let feedback = outcome.feedback.as_ref();
+                decisions.extend(feedback.map(|feedback| sent_back(*step, feedback)));
+            }
             // The run could not continue from the decision, and so does not record it; the task does.
             (Event::RunFailed { error, .. }, Some((step, task))) if error.code != Code::RunStopped => {
                 decisions.extend(find_last_decision(project, task, step, fact.at).await?);
@@ -184,7 +164,10 @@ async fn find_last_decision(
         match fact.event {
             core::Event::TaskApproved { .. } => last = Some(merged(step)),
             core::Event::TaskRejected { reason, feedback, comments, .. } => {
-                last = Some(sent_back(step, &ReviewNote { reason, feedback, comments }.as_text()));
+                last = Some(sent_back(
+                    step,
+                    &ReviewNote { reason, feedback, comments, ..ReviewNote::default() }.as_text(),
+                ));
             }
             _ => {}
         }

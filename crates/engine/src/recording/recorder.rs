@@ -11,7 +11,7 @@
 //! A recording may come from anywhere, so every read of it is bounded; `files` says which paths it may name.
 
 use crate::core::run::{Phase, RecordingMode, Run};
-use crate::core::{AgentId, CommitId, RunId};
+use crate::core::{AgentId, Code, CommitId, Problem, RunId};
 use crate::error::Error;
 use crate::project::Project;
 use crate::recording::compare;
@@ -61,7 +61,7 @@ impl Recording {
             folder.exists() && std::fs::read_dir(folder).map_err(Error::io("read", folder))?.next().is_some();
         match is_used {
             false => Ok(()),
-            true => Err(Error::RecordingFolderUsed { folder: folder.to_owned() }),
+            true => Err(folder_used(folder)),
         }
     }
 
@@ -101,14 +101,15 @@ impl Recording {
     /// Returns what it says about its run, which must have ended.
     pub fn head(&self) -> Result<RecordingHead, Error> {
         let path = self.folder.join(HEAD);
-        if !path.exists() {
-            return Err(Error::RecordingUnfinished { folder: self.folder.clone(), run: None });
+        // Without its folder there is no recording at all; reading says so.
+        if self.folder.is_dir() && !path.exists() {
+            return Err(unfinished(&self.folder, None));
         }
         let head: RecordingHead = read_json(&path)?;
-        match head.is_unfinished() {
-            true => Err(Error::RecordingUnfinished { folder: self.folder.clone(), run: head.run_id }),
-            false => Ok(head),
+        if head.is_unfinished() {
+            return Err(unfinished(&self.folder, head.run_id));
         }
+        if head.was_stopped() { Err(stopped(&self.folder)) } else { Ok(head) }
     }
 
     /// Returns the commit that the recorded work began from: that of the first answer.
@@ -239,10 +240,57 @@ fn to_pretty(value: &impl Serialize) -> String {
     text
 }
 
+/// Explains that a recording is to be recorded where something is already.
+fn folder_used(folder: &Path) -> Error {
+    Problem::new(
+        Code::IoFailed,
+        format!("cannot record to {}", folder.display()),
+        "it is not empty",
+        "give a new or empty folder",
+    )
+    .into()
+}
+
+/// Explains that a recording cannot be replayed, because a person stopped its run, and it says nothing of what follows.
+fn stopped(folder: &Path) -> Error {
+    Problem::new(
+        Code::ValidationError,
+        format!("{} cannot be replayed", folder.display()),
+        "the run recorded there, or a child of it, was stopped",
+        "record it again, and let it come to its end",
+    )
+    .into()
+}
+
+/// Explains that a recording cannot be replayed, because its run has not ended.
+fn unfinished(folder: &Path, run: Option<RunId>) -> Error {
+    let next = match run {
+        Some(run) => {
+            format!("continue it with `regatta run --resume {run}` where it was recorded, then replay it")
+        }
+        None => "find its run with `regatta run list` where it was recorded, continue it with `regatta run \
+                 --resume ID`, then replay it"
+            .to_owned(),
+    };
+    let problem = Problem::new(
+        Code::ValidationError,
+        format!("{} cannot be replayed", folder.display()),
+        match run {
+            Some(_) => "the run recorded there has not ended",
+            None => "no ended run is recorded there",
+        },
+        next,
+    );
+    match run {
+        Some(run) => problem.with("runId", run.number()).into(),
+        None => problem.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::entry::digest_of;
+    use crate::digest::sha256;
     use crate::recording::files::RecordingFiles;
     use std::collections::BTreeMap;
 
@@ -273,7 +321,7 @@ mod tests {
             item: Some("T/1".to_owned()),
             visit: 1,
             asks: 0,
-            prompt_digest: digest_of("do it"),
+            prompt_digest: sha256("do it"),
             output: serde_json::json!({ "ok": true }),
             base: None,
             files: RecordingFiles::look(&from, ["a.txt", "b.txt", "c.txt"].map(PathBuf::from)).unwrap(),

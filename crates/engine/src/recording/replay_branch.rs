@@ -10,12 +10,12 @@ use crate::core::{Code, Failure, Problem, Start, Worktree};
 use crate::error::Error;
 use crate::project::Project;
 use crate::recording::entry::Entry;
+use crate::recording::files::checked;
 use crate::recording::fit::{Fit, judge, shown};
 use crate::recording::recorder::Recording;
 use crate::runs::path::find_root;
 use regatta_git::{BranchName, CommitId};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How many paths an error names; the rest is counted.
 const PATHS_TOLD_MAX: usize = 5;
@@ -55,13 +55,12 @@ pub(crate) async fn find_misfit(
     }
     let repository = project.repository();
     let head = repository.head_of_worktree(&project.place(&worktree.path)).await?;
-    let mut paths: BTreeMap<&str, PathBuf> = BTreeMap::new();
+    let mut asked: Vec<PathBuf> = Vec::new();
     for name in take.changes.keys() {
-        paths.insert(name, take.files.path_of(name)?);
+        asked.push(checked(Path::new(name))?.to_owned());
     }
-    let asked: Vec<PathBuf> = paths.values().cloned().collect();
     let entries = repository.find_entries(&head, &asked).await?;
-    let fit = judge(&take.changes, |name| entries.get(paths.get(name)?).map(shown));
+    let fit = judge(&take.changes, |name| entries.get(Path::new(name)).map(shown));
     // What an earlier engine played and committed still fits.
     let is_begun = orders::from_git(&head) != worktree.base;
     Ok(match fit {

@@ -3,14 +3,16 @@
 //! A fork continues from the last commit of the other run. Work that a person cancelled is not started again
 //! without asking. What a step does in the worktree, and when the task is complete, is not decided here.
 
-use crate::commands::orders::{self, Order};
+use crate::commands::orders::{self, Caller, Order};
+use crate::commands::rejecting;
 use crate::commands::run_orders::get_run;
 use crate::core::run::{RecordingMode, Run};
 use crate::core::{
-    Actor, AgentId, Assign, Assignee, Code, Command, Failure, Problem, Refusal, RunId, Stage, Start, Task,
-    TaskId, WorkPhase,
+    Actor, AgentId, Assign, Assignee, Code, Command, Effect, Failure, Problem, Refusal, RunId, Stage, Start,
+    Task, TaskId, WorkPhase,
 };
 use crate::error::Error;
+use crate::log;
 use crate::perform::Work;
 use crate::perform::log_watch::LogWatch;
 use crate::project::Project;
@@ -19,6 +21,7 @@ use crate::recording::replay_branch;
 use crate::runs::{cancelled, trouble};
 use crate::runtime::stop_handle::StopHandle;
 use crate::session::role::{RoleOutcome, find_player};
+use regatta_agents::StopReason;
 use regatta_flow::{NodeKind, Workflow};
 use std::path::Path;
 
@@ -62,6 +65,10 @@ impl Claim<'_> {
                 Found::Later => {}
             }
             if let Some(reason) = log.wait_or_stop(stop_handle).await? {
+                // The work that is being cancelled is that of an earlier step.
+                if reason == StopReason::Cancelled && !is_asked && self.run.withdrawn.contains(self.item) {
+                    return Ok(Driven::Not(RoleOutcome::PutOff));
+                }
                 // A task that is still in the backlog was not cancelled: it waits for its agent.
                 let task = orders::get_task(project, self.task).await?;
                 let is_cancelled = cancelled::is_being_cancelled(&task);
@@ -76,7 +83,13 @@ impl Claim<'_> {
         let (run, id) = (self.run.id, self.task);
         let task = orders::get_task(&self.work.project, id).await?;
         let is_mine = task.run == Some(run);
+        if !*is_asked && self.run.withdrawn.contains(self.item) && self.is_going(&task).await? {
+            return Ok(Found::Later);
+        }
         Ok(match &task.stage {
+            Stage::WaitingApproval(_) if is_mine && self.has_sent_back(&task) => {
+                self.bring_back(&task).await?
+            }
             Stage::InProgress(work) if is_mine => match work.phase {
                 WorkPhase::Driven { .. } => Found::Ready(Box::new(task)),
                 WorkPhase::Preparing => Found::Later,
@@ -103,6 +116,34 @@ impl Claim<'_> {
             },
             _ => Found::Failed(taken(self.run, &task)),
         })
+    }
+
+    /// Tells whether the work of an earlier step is being cancelled, as the run knows, or is about to be.
+    async fn is_going(&self, task: &Task) -> Result<bool, Error> {
+        let is_drop = |effect: Effect| matches!(effect, Effect::DropTask { task, .. } if task == self.task);
+        for intent in self.work.project.store().open_intents().await? {
+            if log::find_run(&intent.lane) == Some(self.run.id) && is_drop(log::effect_of(&intent)?) {
+                return Ok(true);
+            }
+        }
+        Ok(cancelled::is_being_cancelled(task))
+    }
+
+    /// Tells whether the run counts the task as sent back and the task does not know yet: it did not merge.
+    fn has_sent_back(&self, task: &Task) -> bool {
+        let sent_back = self.run.sent_back.get(self.item).copied().unwrap_or_default();
+        sent_back > task.rejection_count
+    }
+
+    /// Brings a task back to the run that did not merge, with why.
+    async fn bring_back(&self, task: &Task) -> Result<Found, Error> {
+        let Some(error) = &task.error else { return Ok(Found::Failed(taken(self.run, task))) };
+        let caller = Caller::new(Actor::Engine);
+        match rejecting::repeat(&self.work.project, &caller, self.task, error.message.clone()).await {
+            // It is busy, such as with another try of a person.
+            Ok(_) | Err(Error::Refused(_)) => Ok(Found::Later),
+            Err(error) => Ok(Found::Failed(trouble::of_run(self.run, error)?)),
+        }
     }
 
     async fn assign(&self) -> Result<(), Error> {

@@ -62,7 +62,7 @@ impl Round for TellFamily<'_> {
         let mut paused: BTreeMap<RunId, bool> = BTreeMap::new();
         for driver in family {
             match driver.run().parent.as_ref().and_then(|parent| paused.get(&parent.run_id)) {
-                None => driver.decide(self.actor.clone(), &self.command, batch)?,
+                None => drop(driver.decide(self.actor.clone(), &self.command, batch)?),
                 Some(&is_paused) => {
                     driver.decide(Actor::Engine, &Command::FollowParent { is_paused }, batch)?;
                     // What an error holds is tried again with the run above it.

@@ -36,7 +36,8 @@ fn find(driver: &Driver, output: &Value) -> Vec<Finding> {
     if prompt.is_none_or(|role| role.check_output(output).is_err()) {
         return Vec::new();
     }
-    let mut occasion = Occasion { output: output.clone(), feedback: None, now_millis: now };
+    let variables = driver.variables().clone();
+    let mut occasion = Occasion { output: output.clone(), variables, now_millis: now, ..Occasion::default() };
     let found = run.sheet.try_out(&mut occasion, |trial| findings(&trial.look(workflow), node));
     let finding = |found: regatta_flow::Finding| Finding { criterion: found.criterion, met: found.met };
     found.unwrap_or_default().into_iter().map(finding).collect()

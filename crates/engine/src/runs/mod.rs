@@ -5,14 +5,17 @@
 
 pub(crate) mod cancelled;
 pub(crate) mod claim;
+pub(crate) mod conflicts;
 mod copy;
 pub(crate) mod definitions;
 pub(crate) mod driver;
 pub(crate) mod drivers;
+pub(crate) mod facts;
 pub(crate) mod family;
 mod files;
 pub(crate) mod findings;
 pub(crate) mod path;
+pub(crate) mod post;
 mod replay;
 mod scope;
 mod shipped;
@@ -21,12 +24,14 @@ pub(crate) mod trouble;
 pub use crate::commands::run_orders::{
     NewRun, answer, create, create_many, fork, get_run, pause, resume, stop,
 };
+pub use crate::commands::signals::{find_signal_schema, signal};
 pub(crate) use crate::perform::runs::is_performed;
 pub use crate::recording::difference::Difference;
 pub use crate::recording::head::{RecordedRun, RecordedStep, RecordingHead};
 pub use crate::recording::people::{RecordedAnswer, RecordedDecision};
 pub(crate) use crate::recording::recorded_task::find_recorded_settings;
 pub use crate::recording::recorder::{Recording, close_recording};
+pub use crate::recording::signals::RecordedSignal;
 pub use crate::session::role::{Playing, RoleOutcome, RoleRequest, Roles};
 pub use crate::session::roles::AgentRoles;
 pub use crate::view::drawing::{Drawing, DrawingView, check_files, draw_workflow};
@@ -34,6 +39,7 @@ pub(crate) use crate::view::next_move::{awaits_person, find_paused, find_paused_
 pub use crate::view::run::{
     RunView, describe_next, list_runs, list_runs_before, show_run, show_run_only, show_state_at,
 };
+pub use crate::view::signals::SignalView;
 pub use crate::view::steps::{StepView, TriedView};
 pub use crate::view::workflow::{
     EdgeView, WorkflowRow, WorkflowView, list_faults, show_fault, show_origin, show_workflow,

@@ -4,15 +4,19 @@
 //! decision by which the run failed. The decisions of its children come before the step that they belong to.
 //! An output that a role had to give again is not in the log, and is not judged.
 
-use crate::commands::run_orders::{get_run, load_facts};
-use crate::core::run::{self, Event, Inputs, Next, Run};
+use crate::commands::run_orders::get_run;
+use crate::core::run::{self, Event, Inputs, Mail, Next, Phase, Run};
 use crate::core::{Fact, Failure, RunId};
 use crate::error::Error;
+use crate::log::{self, NO_SNAPSHOT};
 use crate::project::Project;
 use crate::runs::definitions::Listed;
+use crate::runs::facts::{self, Facts, Family};
 use crate::runs::path::{Stage, stage_of};
 use regatta_flow::Workflow;
+use regatta_store::Seq;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What one step of a run would do today.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,11 +56,13 @@ pub async fn replay(
 async fn play(
     project: &Project,
     run: RunId,
-    definition: &Workflow,
+    definition: &Arc<Workflow>,
     way: &[Stage],
     steps: &mut Vec<Replayed>,
 ) -> Result<(), Error> {
-    let facts = load_facts(project, run).await?;
+    let rows = project.store().load(&log::run_stream(run), NO_SNAPSHOT).await?.tail;
+    let facts: Vec<Fact<Event>> = rows.iter().map(log::fact_of).collect::<Result<_, _>>()?;
+    let mut known = Replaying::begin(project, run, definition).await?;
     let mut state: Option<Run> = None;
     let mut own: Vec<Replayed> = Vec::new();
     for (index, fact) in facts.iter().enumerate() {
@@ -69,12 +75,60 @@ async fn play(
                     Box::pin(play(project, *child, definition, &way, steps)).await?;
                 }
             }
-            judge(&mut own, before, &facts[index..], definition);
+            let gathered = known.gather(project, before, &fact.event, rows[index].seq).await?;
+            judge(&mut own, before, &facts[index..], (definition, &gathered));
         }
         state = Run::evolve(state, fact);
     }
     hand_over(&mut own, way, steps);
     Ok(())
+}
+
+/// The facts as a run saw them, step by step.
+struct Replaying {
+    family: Option<Family>,
+    run: RunId,
+}
+
+impl Replaying {
+    /// Nothing is gathered for a definition that reads no fact.
+    async fn begin(project: &Project, run: RunId, definition: &Arc<Workflow>) -> Result<Self, Error> {
+        let family = match definition.reads_facts_in_steps() {
+            true => {
+                let root = facts::find_root(project, run).await?;
+                Some(Family::begin(project, root, definition).await?)
+            }
+            false => None,
+        };
+        Ok(Replaying { family, run })
+    }
+
+    /// Gathers what a decision read: as of the event that it recorded, or else of the one before it.
+    async fn gather(
+        &mut self,
+        project: &Project,
+        before: &Run,
+        event: &Event,
+        seq: Seq,
+    ) -> Result<Facts, Error> {
+        let is_decision = matches!(
+            event,
+            Event::RunStepped { .. }
+                | Event::RunLanded { .. }
+                | Event::RunSentBack { .. }
+                | Event::RunSignalled { .. }
+                | Event::RunFailed { .. }
+        );
+        let Some(family) = self.family.as_mut().filter(|_| is_decision) else { return Ok(Facts::default()) };
+        let seen = event.seen().unwrap_or(seq.0.saturating_sub(1));
+        family.advance(project, Some(Seq(seen))).await?;
+        debug_assert_eq!(before.id, self.run, "a replay is of one run");
+        Ok(Facts { variables: family.known.facts_of_steps(self.run), seen })
+    }
+}
+
+fn is_landing(run: &Run) -> bool {
+    matches!(run.phase(), Some(Phase::Landing { .. }))
 }
 
 /// Adds the steps of one run to those of all.
@@ -84,14 +138,20 @@ fn hand_over(own: &mut Vec<Replayed>, way: &[Stage], steps: &mut Vec<Replayed>) 
 }
 
 /// Decides again what the first fact tells, and adds what would be different.
-fn judge(steps: &mut Vec<Replayed>, before: &Run, facts: &[Fact<Event>], workflow: &Workflow) {
+fn judge(
+    steps: &mut Vec<Replayed>,
+    before: &Run,
+    facts: &[Fact<Event>],
+    (workflow, known): (&Workflow, &Facts),
+) {
     let [fact, rest @ ..] = facts else { return };
     let Some(within) = before.within.iter().try_fold(workflow, |workflow, name| workflow.children.get(name))
     else {
         steps.extend(lost(before, &fact.event));
         return;
     };
-    let inputs = Inputs { workflow: within, now_millis: fact.at.as_millisecond() };
+    let Facts { variables, seen } = known;
+    let inputs = Inputs { variables, seen: *seen, ..Inputs::new(within, fact.at.as_millisecond()) };
     let (step, node) = (before.step, before.node.to_string());
     let Some(now) = run::decide_again(inputs, before, &fact.event) else { return };
     let differs = compare(&fact.event, now.first()).or_else(|| {
@@ -100,10 +160,17 @@ fn judge(steps: &mut Vec<Replayed>, before: &Run, facts: &[Fact<Event>], workflo
         compare(then, Some(now))
     });
     match &fact.event {
+        // What came of a task belongs to the step that put it up.
+        Event::RunStepped { outcome: Some(_), .. } if is_landing(before) => {
+            if let Some(last) = steps.last_mut() {
+                last.differs = last.differs.take().or(differs);
+            }
+        }
         Event::RunStepped { choice, next, .. } => {
             let landing = match next {
                 Next::Land { edge, .. } => within.find_edge(edge.as_str()).map(|edge| &edge.to.name),
                 Next::Perform { .. }
+                | Next::Parallel { .. }
                 | Next::Pass { .. }
                 | Next::Ask { .. }
                 | Next::Map { .. }
@@ -111,6 +178,11 @@ fn judge(steps: &mut Vec<Replayed>, before: &Run, facts: &[Fact<Event>], workflo
             };
             let to = landing.unwrap_or_else(|| next.node()).to_string();
             steps.push(Replayed { way: Vec::new(), step, node, edge: choice.edge.to_string(), to, differs });
+        }
+        Event::RunSignalled { signal, next, .. } => {
+            let to = next.as_ref().map_or(&before.node, Next::node).to_string();
+            let edge = format!("signal {signal}");
+            steps.push(Replayed { way: Vec::new(), step, node, edge, to, differs });
         }
         Event::RunFailed { error, .. } => {
             steps.push(Replayed {
@@ -156,6 +228,7 @@ fn compare(recorded: &Event, now: Option<&Event>) -> Option<String> {
     let (next, set) = parts(recorded);
     let (now_next, now_set) = now.map(parts).unwrap_or_default();
     match (recorded, now) {
+        (Event::RunSignalled { signal, .. }, None) => Some(format!("signal `{signal}` would be refused")),
         (_, None) => Some("it would not be a step".to_owned()),
         (Event::RunFailed { error: then, .. }, Some(Event::RunFailed { error, .. })) => {
             (!is_same_failure(then, error)).then(|| format!("it would fail: {}", error.message))
@@ -174,6 +247,9 @@ fn compare(recorded: &Event, now: Option<&Event>) -> Option<String> {
         }
         _ if next != now_next => now_next.map(|next| format!("it would {}", word(next))),
         _ if set != now_set => Some("it would leave another state".to_owned()),
+        _ if count_mail(recorded) != now.map_or(0, count_mail) => {
+            Some("it would send other messages".to_owned())
+        }
         _ => None,
     }
 }
@@ -186,14 +262,20 @@ fn parts(event: &Event) -> Parts<'_> {
         Event::RunStepped { next, set, .. }
         | Event::RunLanded { next, set, .. }
         | Event::RunSentBack { next, set, .. } => (Some(next), set),
+        Event::RunSignalled { next, set, .. } => (next.as_ref(), set),
         _ => (None, &[]),
     }
+}
+
+fn count_mail(event: &Event) -> usize {
+    event.mail().map_or(0, Mail::count)
 }
 
 fn word(next: &Next) -> String {
     match next {
         Next::Perform { node, item: Some(item) } => format!("perform `{node}` for {item}"),
         Next::Perform { node, item: None } => format!("perform `{node}`"),
+        Next::Parallel { node, .. } => format!("perform `{node}`"),
         Next::Pass { node } => format!("pass through `{node}`"),
         Next::Ask { question, .. } => format!("ask: {question}"),
         Next::Map { node, items, .. } if items.len() == 1 => format!("run 1 child at `{node}`"),

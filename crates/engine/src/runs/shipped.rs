@@ -9,17 +9,39 @@ macro_rules! folder {
 }
 
 /// Each workflow with its files.
-const SHIPPED: &[(&str, &[(&str, &str)])] = &[folder!("speckit":
-    "workflow.toml",
-    "state.schema.json",
-    "input.schema.json",
-    "roles/spec.md",
-    "roles/spec.output.json",
-    "roles/coder.md",
-    "roles/coder.output.json",
-    "roles/reviewer.md",
-    "roles/reviewer.output.json",
-)];
+const SHIPPED: &[(&str, &[(&str, &str)])] = &[
+    folder!("speckit":
+        "workflow.toml",
+        "state.schema.json",
+        "input.schema.json",
+        "roles/spec.md",
+        "roles/spec.output.json",
+        "roles/coder.md",
+        "roles/coder.output.json",
+        "roles/reviewer.md",
+        "roles/reviewer.output.json",
+    ),
+    folder!("cycle":
+        "workflow.toml",
+        "state.schema.json",
+        "input.schema.json",
+        "files/cycle.schema.json",
+        "files/timeline.md",
+        "roles/cd.md",
+        "roles/cd.output.json",
+        "roles/ep-explore.md",
+        "roles/ep-explore.output.json",
+        "roles/ep-plan.md",
+        "roles/ep-plan.output.json",
+        "roles/ra.md",
+        "roles/ra.output.json",
+        "roles/vas.md",
+        "roles/vas.output.json",
+        "signals/decide.json",
+        "signals/extend.json",
+        "signals/raise.json",
+    ),
+];
 
 /// Returns the names of the workflows in the binary.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {

@@ -13,6 +13,7 @@
 
 use crate::clock;
 use crate::error::Error;
+use crate::forecast::{Forecaster, LOOK_EVERY, Moves};
 use crate::log;
 use crate::project::Project;
 use crate::runtime::backoff::Backoff;
@@ -32,6 +33,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub(crate) const LEASE: &str = "engine";
@@ -93,8 +95,18 @@ impl Engine {
         let (busy_sender, busy) = watch::channel(0);
         let task = tokio::spawn(async move {
             let watch = tokio::spawn(task_files::watch(Arc::clone(&project)));
-            let result = run(&project, roles, scope, token, stopped, busy_sender).await;
+            let (moves, end_forecasts, how) = (Moves::default(), CancellationToken::new(), stopped.clone());
+            let forecaster = Forecaster::new(Arc::clone(&project), token, moves.clone());
+            let every = scope.own().is_none().then_some(LOOK_EVERY);
+            let forecasts = tokio::spawn(forecaster.run(every, end_forecasts.clone()));
+            let result = run(&project, roles, scope, token, moves, stopped, busy_sender).await;
             watch.abort();
+            end_forecasts.cancel();
+            if result.is_err() || *how.borrow() == Some(Stop::Now) {
+                forecasts.abort();
+            }
+            // It fails only if it was ended just now; what it writes needs the lease.
+            let _ = forecasts.await;
             let released = project.store().release_lease(&token).await;
             result.and(released.map_err(Error::from))
         });
@@ -229,11 +241,12 @@ async fn run(
     roles: Arc<dyn Roles>,
     mut scope: Scope,
     token: LeaseToken,
+    moves: Moves,
     mut stopped: watch::Receiver<Option<Stop>>,
     busy: watch::Sender<usize>,
 ) -> Result<(), Error> {
     let (done_sender, mut done) = mpsc::channel::<Done>(DONE_MAX);
-    let mut lanes = Lanes::new(Arc::clone(project), roles, token, done_sender);
+    let mut lanes = Lanes::new(Arc::clone(project), roles, token, done_sender, moves);
     let mut renew = tokio::time::interval_at(Instant::now() + RENEW_EVERY, RENEW_EVERY);
     renew.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut seen = Seq(0);

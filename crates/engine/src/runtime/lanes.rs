@@ -5,6 +5,7 @@
 
 use crate::core::{Asker, Effect};
 use crate::error::Error;
+use crate::forecast::Moves;
 use crate::perform;
 use crate::perform::Work;
 use crate::project::Project;
@@ -48,6 +49,7 @@ pub(crate) struct Lanes {
     active_steps: Arc<ActiveSteps>,
     charges: Arc<Charges>,
     drivers: Arc<Drivers>,
+    moves: Moves,
     roles: Arc<dyn Roles>,
     leaving: watch::Sender<bool>,
     status: Status,
@@ -65,6 +67,7 @@ impl Lanes {
         roles: Arc<dyn Roles>,
         token: LeaseToken,
         done: mpsc::Sender<Done>,
+        moves: Moves,
     ) -> Self {
         let slots = Arc::new(Slots::new(project.config()));
         Lanes {
@@ -75,6 +78,7 @@ impl Lanes {
             active_steps: Arc::default(),
             charges: Arc::default(),
             drivers: Arc::default(),
+            moves,
             roles,
             leaving: watch::Sender::new(false),
             status: Status::Working,
@@ -192,6 +196,7 @@ impl Lanes {
             active_steps: Arc::clone(&self.active_steps),
             charges: Arc::clone(&self.charges),
             drivers: Arc::clone(&self.drivers),
+            moves: self.moves.clone(),
             leaving: self.leaving.subscribe(),
         };
         let done = self.done.clone();

@@ -160,6 +160,7 @@ pub(crate) fn is_short(effect: &Effect) -> bool {
         | Effect::RemoveWorktree { .. }
         | Effect::StopRun { .. }
         | Effect::ReleaseTask { .. }
+        | Effect::DropTask { .. }
         | Effect::TellParent { .. } => true,
         // The first may run a set-up, and checks may be a whole test suite.
         Effect::CreateWorktree { .. }

@@ -10,6 +10,7 @@
 
 use crate::commands::accounts::{self, Closing};
 use crate::core::TaskId;
+use crate::core::run::Run;
 use crate::core::session::{Scope, Subject};
 use crate::error::Error;
 use crate::perform::Work;
@@ -27,6 +28,23 @@ const LOOKS_MAX: u32 = 10;
 pub(crate) async fn end_lost(work: &Work, scope: Scope) -> Result<(), Error> {
     for subject in accounts::list_open(&work.project, scope).await? {
         give_up(work, &subject).await?;
+    }
+    Ok(())
+}
+
+/// Does the same for the sessions of a run's step; of those of a member of a `parallel` node, its own alone.
+pub(crate) async fn end_lost_of_step(work: &Work, run: &Run) -> Result<(), Error> {
+    let Some(member) = &run.member else { return end_lost(work, Scope::Run(run.id)).await };
+    let mark = work.project.run_mark(run.id, &run.step_name());
+    let task = run.find_task().filter(|_| member.item == run.item);
+    for subject in accounts::list_open(&work.project, Scope::Run(run.id)).await? {
+        let is_own = match task {
+            Some(task) => subject.task_id == Some(task),
+            None => subject.session == reservation::name_of(&mark),
+        };
+        if is_own {
+            give_up(work, &subject).await?;
+        }
     }
     Ok(())
 }

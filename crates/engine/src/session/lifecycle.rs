@@ -13,6 +13,7 @@ use crate::commands::notes;
 use crate::core::{Complete, Failure, SessionEnd, SessionFailure};
 use crate::crash;
 use crate::error::Error;
+use crate::on_heap::on_heap;
 use crate::perform::Work;
 use crate::recording::entry::Entry;
 use crate::recording::recorder::Recording;
@@ -63,12 +64,12 @@ pub(crate) async fn run(
     plan: &Plan<'_>,
     stop_handle: &StopHandle,
 ) -> Result<Option<Finished>, Error> {
-    let mut player = match reserve(work, plan, stop_handle).await? {
+    let mut player = match on_heap(|| reserve(work, plan, stop_handle)).await? {
         Ok(player) => player,
         Err(finished) => return owner::settle(work, plan, None, finished).await,
     };
-    let finished = match prepare::prepare(work, plan).await? {
-        Ok(ready) => play(work, plan, &ready, &mut player, stop_handle).await?,
+    let finished = match on_heap(|| prepare::prepare(work, plan)).await? {
+        Ok(ready) => on_heap(|| play(work, plan, &ready, &mut player, stop_handle)).await?,
         Err(failure) => Finished::NotStarted(failure),
     };
     let reservation = player.reservation();
@@ -103,7 +104,9 @@ async fn play(
     stop_handle: &StopHandle,
 ) -> Result<Finished, Error> {
     let ended = match player {
-        Player::Agent(reservation) => work_to_the_end(work, plan, ready, reservation, stop_handle).await?,
+        Player::Agent(reservation) => {
+            on_heap(|| work_to_the_end(work, plan, ready, reservation, stop_handle)).await?
+        }
         Player::Recording(recording, take) => play_back(work, plan, recording, take).await?,
     };
     let ended = match ended {
@@ -118,7 +121,10 @@ async fn play(
     if let Some(reservation) = player.reservation() {
         reservation.close(work, &ended).await?;
     }
-    let end = collect::collect(work, plan, ready, &ended).await?;
+    let end = on_heap(|| collect::collect(work, plan, ready, &ended)).await?;
+    if plan.writes && ready.task.is_some() {
+        work.moves.note();
+    }
     if let (Some(task), Some(end)) = (&ready.task, end.of_task()) {
         let (session, start) = (plan.subject.session, ready.start.as_ref());
         session_entry::remember(work, task, session, start, (&ended.outcome, &end)).await?;
@@ -136,7 +142,7 @@ async fn work_to_the_end(
     stop_handle: &StopHandle,
 ) -> Result<Result<Ended, Finished>, Error> {
     loop {
-        let live = match launch::launch(work, plan, ready, reservation).await {
+        let live = match on_heap(|| launch::launch(work, plan, ready, reservation)).await {
             Ok(Some(live)) => live,
             Ok(None) => return Ok(Err(Finished::CalledOff(StopReason::Cancelled))),
             Err(problem) => return Ok(Err(Finished::NotStarted(Failure::from(*problem)))),
@@ -146,7 +152,7 @@ async fn work_to_the_end(
         if let Some(task) = plan.subject.task {
             notes::mark_delivered(&work.project, &plan.subject.caller(), task, &ready.notes).await?;
         }
-        let mut ended = watch::watch(&work.project, live, stop_handle).await;
+        let mut ended = on_heap(|| watch::watch(&work.project, live, stop_handle)).await;
         // The prompt says all that is needed, so a new conversation of the agent will do.
         if reservation.starts_afresh(&ended) {
             continue;

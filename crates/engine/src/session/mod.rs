@@ -25,4 +25,5 @@ pub(crate) mod sandbox;
 pub(crate) mod session_entry;
 pub(crate) mod slots;
 mod watch;
+mod worked;
 pub(crate) mod worker;

@@ -76,8 +76,8 @@ impl OpenQuestions {
                 self.is_asked = true;
             }
             let answer = self.wait_for(id).await;
-            if let (Some(question), Ok(Some((leave, by)))) = (self.open.take(), answer) {
-                question.answer(to_agents(leave), by);
+            if let (Some(question), Ok(Some((grant, by)))) = (self.open.take(), answer) {
+                question.answer(to_agents(grant), by);
             }
         }
     }
@@ -110,12 +110,12 @@ impl OpenQuestions {
             return;
         }
         self.notes += 1;
-        let leave = match answer {
+        let grant = match answer {
             PermissionAnswer::Allowed => Grant::Allowed,
             PermissionAnswer::Denied => Grant::Denied,
         };
         // A lost record does no harm: the transcript has it, too.
-        let _ = accounts::note(&self.project, self.token, &self.subject, (what, leave, by)).await;
+        let _ = accounts::note(&self.project, self.token, &self.subject, (what, grant, by)).await;
     }
 }
 
@@ -139,8 +139,8 @@ fn latest_answer(
     latest.flatten()
 }
 
-fn to_agents(leave: Grant) -> PermissionAnswer {
-    match leave {
+fn to_agents(grant: Grant) -> PermissionAnswer {
+    match grant {
         Grant::Allowed => PermissionAnswer::Allowed,
         Grant::Denied => PermissionAnswer::Denied,
     }
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn an_answer_counts_for_the_question_that_was_asked_last() {
-        let find = |events: &[Event]| latest_answer(events.iter().cloned(), "s", 1).map(|(leave, _)| leave);
+        let find = |events: &[Event]| latest_answer(events.iter().cloned(), "s", 1).map(|(grant, _)| grant);
         let own = [asked("s", 1), answered("s", Some(1), Grant::Allowed)];
         assert_eq!(find(&own), Some(Grant::Allowed));
         assert_eq!(find(&own[..1]), None);

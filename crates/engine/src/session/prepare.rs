@@ -2,10 +2,11 @@
 //!
 //! The task is read after the place was free, which may take long: people edit tasks that wait.
 
-use crate::commands::messages::MessageView;
+use crate::commands::messages::{self, MessageView};
 use crate::commands::{notes, orders};
 use crate::core::{Failure, MessageId, Task};
 use crate::error::Error;
+use crate::forecast::tell;
 use crate::perform::Work;
 use crate::project::Project;
 use crate::session::plan::{Owner, Plan};
@@ -49,9 +50,17 @@ pub(crate) async fn prepare(work: &Work, plan: &Plan<'_>) -> Result<Result<Ready
         Err(error) => return Ok(Err(owner::explain_error(plan, error)?)),
     };
     let notes = list_notes(project, plan).await?;
+    let mut told = notes.clone();
+    told.extend(hand_over(project, plan).await?);
+    let ahead = match &task {
+        Some(task) => tell::tell(project, task).await,
+        None => Vec::new(),
+    };
     Ok(Ok(Ready {
         start,
-        prompt: render_prompt(project, plan, task.as_ref()) + &prompt::render_notes(&notes),
+        prompt: render_prompt(project, plan, task.as_ref())
+            + &tell::render(&ahead)
+            + &prompt::render_notes(&told),
         notes: notes.iter().map(|note| note.message_id).collect(),
         environment: environment(project, plan, task.as_ref()),
         variables: variables(plan, task.as_ref()),
@@ -79,6 +88,16 @@ async fn list_notes(project: &Project, plan: &Plan<'_>) -> Result<Vec<MessageVie
         Some(task) if plan.writes => notes::list_for_prompt(project, task, &plan.account().session).await,
         _ => Ok(Vec::new()),
     }
+}
+
+/// Returns the unread messages for the role in its run, oldest first. They are read when its result is accepted.
+async fn hand_over(project: &Project, plan: &Plan<'_>) -> Result<Vec<MessageView>, Error> {
+    let Some(ask) = plan.owner.ask() else { return Ok(Vec::new()) };
+    let mut unread = messages::list_for(project, std::slice::from_ref(ask.handed.inbox())).await?;
+    unread.retain(|view| !view.read && messages::is_about(view, ask.run.item.as_deref()));
+    unread.truncate(prompt::count_fitting(&unread));
+    ask.handed.set(unread.iter().map(|view| view.message_id).collect());
+    Ok(unread)
 }
 
 fn render_prompt(project: &Project, plan: &Plan<'_>, task: Option<&Task>) -> String {

@@ -1,9 +1,16 @@
 //! The prompt that an agent gets at the start of a session.
 
 use crate::commands::messages::MessageView;
+use crate::core::message::NOTE;
 use crate::core::{Resume, Settings, Task, render_comments};
 use std::fmt::Write;
 use std::path::Path;
+
+/// A prompt ends with so many messages to a role at most.
+const LETTERS_MAX: usize = 32;
+
+/// With so many bytes: more would crowd out what the agent is asked to do.
+const LETTERS_BYTES_MAX: usize = 64 * 1024;
 
 /// Renders the prompt of one session.
 pub(crate) fn render(
@@ -64,7 +71,9 @@ fn render_resume(task: &Task, resume: &Resume) -> String {
         let _ = write!(
             text,
             "\n## Comments of the reviewer\n\nAnswer each of them by your work. Line numbers are those of the rejected \
-             change.\n\n{}",
+             change. End with a JSON object that says in a sentence or two what became of each; the reviewer reads it below \
+             the comment. If you have the tool submit_result, submit the same object.\n\n    \
+             {{\"summary\": \"…\", \"answers\": [{{\"comment\": 1, \"text\": \"…\"}}]}}\n\n{}",
             render_comments(&note.comments)
         );
     }
@@ -154,15 +163,34 @@ pub(crate) fn render_notes(notes: &[MessageView]) -> String {
     let mut text = "\n## Messages for you\n\nWritten to you since the last session. What a person says here comes before what \
          is said above, except for the rules.\n"
         .to_owned();
-    for note in notes {
-        let about = note.subject.as_ref().map_or_else(String::new, |subject| format!(", {subject}"));
-        let _ = write!(text, "\nFrom {} at {:.0}{about}:\n\n", note.from, note.sent_at);
-        // Quoted, so that a message cannot pass for a heading of the prompt.
-        for line in note.body.trim().lines() {
-            let _ = writeln!(text, "> {line}");
-        }
+    notes.iter().for_each(|note| text.push_str(&render_message(note)));
+    text
+}
+
+fn render_message(note: &MessageView) -> String {
+    let kind = if note.kind == NOTE { String::new() } else { format!(" ({})", note.kind) };
+    let about = note.subject.as_ref().map_or_else(String::new, |subject| format!(", {subject}"));
+    let mut text = format!("\nFrom {}{kind} at {:.0}{about}:\n\n", note.from, note.sent_at);
+    let data = match note.data.is_empty() {
+        true => String::new(),
+        false => serde_json::to_string_pretty(&note.data).unwrap_or_default(),
+    };
+    // Quoted, so that a message cannot pass for a heading of the prompt.
+    for line in note.body.trim().lines().chain(data.lines()) {
+        let _ = writeln!(text, "> {line}");
     }
     text
+}
+
+/// Counts how many messages a prompt ends with, the oldest; the rest wait. There is room for one of any length.
+pub(crate) fn count_fitting(messages: &[MessageView]) -> usize {
+    let mut bytes = 0;
+    let mut fits = |message: &MessageView| {
+        bytes += render_message(message).len();
+        bytes <= LETTERS_BYTES_MAX
+    };
+    let count = messages.iter().take(LETTERS_MAX).take_while(|message| fits(message)).count();
+    count.max(messages.len().min(1))
 }
 
 /// How much of a task a session has to do.

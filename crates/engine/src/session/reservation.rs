@@ -323,6 +323,7 @@ tokens = 1000
             active_steps: Arc::default(),
             charges: Arc::default(),
             drivers: Arc::default(),
+            moves: crate::forecast::Moves::default(),
             leaving: watch::channel(false).1,
             project,
         };

@@ -57,7 +57,7 @@ async fn wait(ask: &RoleRequest<'_>) -> Result<Result<u32, RoleOutcome>, Error> 
         if ask.work.is_leaving() {
             return Ok(Err(RoleOutcome::Stopped(StopReason::Shutdown)));
         }
-        let run = get_run(ask.project, ask.run.id).await?;
+        let run = look(ask).await?;
         let mut left = IDLE;
         if !run.is_held() {
             let Some(park) = find_park(ask.project, &run).await? else { return Ok(Ok(1)) };
@@ -76,6 +76,13 @@ async fn wait(ask: &RoleRequest<'_>) -> Result<Result<u32, RoleOutcome>, Error> 
     }
 }
 
+/// Returns the run as it is now, or as the member sees it that is performed.
+async fn look(ask: &RoleRequest<'_>) -> Result<Run, Error> {
+    let run = get_run(ask.project, ask.run.id).await?;
+    let view = ask.run.member.as_ref().and_then(|member| run.as_member(&member.node));
+    Ok(view.map_or(run, |view| Run { item: ask.run.item.clone(), ..view }))
+}
+
 /// Finds the pause before another try that the current step of a run is in.
 pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Park>, Error> {
     if !matches!(run.phase(), Some(Phase::Performing { .. })) || run.is_held() {
@@ -87,6 +94,6 @@ pub(crate) async fn find_park(project: &Project, run: &Run) -> Result<Option<Par
         return Ok(task.find_park().filter(|_| !is_due).cloned());
     }
     let account = accounts::get_account(project, Scope::Run(run.id)).await?;
-    let mark = project.run_mark(run.id, run.step);
+    let mark = project.run_mark(run.id, &run.step_name());
     Ok(account.find_park(reservation::name_of(&mark), run.updated_at).cloned())
 }

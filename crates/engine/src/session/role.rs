@@ -5,6 +5,7 @@ use crate::core::{AgentId, CommitId, Failure};
 use crate::perform::Work;
 use crate::project::Project;
 use crate::project::config::Config;
+use crate::runs::post::Handed;
 use crate::runtime::stop_handle::StopHandle;
 use regatta_agents::StopReason;
 use regatta_flow::{Node, NodeKind, Workflow};
@@ -26,6 +27,8 @@ pub struct RoleRequest<'a> {
     pub role: &'a str,
     /// The prompt of the role, made from the inputs of the node.
     pub prompt: String,
+    /// The messages that its prompt ends with.
+    pub(crate) handed: Handed,
     pub(crate) stop_handle: &'a StopHandle,
     pub(crate) work: &'a Work,
 }

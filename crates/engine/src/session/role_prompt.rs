@@ -2,9 +2,9 @@
 
 use crate::clock;
 use crate::core::Failure;
-use crate::core::run::{Phase, Run, explain_node};
+use crate::core::run::{Phase, explain_node};
 use crate::runs::driver::Driver;
-use regatta_flow::{StepFault, Workflow, inputs, prompt};
+use regatta_flow::{StepFault, inputs, prompt};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -12,8 +12,7 @@ use std::fmt::Write as _;
 pub(crate) fn render(driver: &Driver, name: &str) -> Result<String, Box<Failure>> {
     let now = clock::now().as_millisecond();
     let (run, workflow) = (driver.run(), driver.workflow());
-    let told =
-        from_template(run, workflow, name, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
+    let told = from_template(driver, name, now).map_err(|fault| Box::new(explain_node(run, &fault)))?;
     // However a template ends, each part below begins after a blank line.
     let mut text = format!("{}\n", told.trim_end());
     // What was said about another item is not this one's to hear.
@@ -41,8 +40,9 @@ pub(crate) fn render(driver: &Driver, name: &str) -> Result<String, Box<Failure>
     Ok(text)
 }
 
-fn from_template(run: &Run, workflow: &Workflow, name: &str, now: i64) -> Result<String, StepFault> {
+fn from_template(driver: &Driver, name: &str, now: i64) -> Result<String, StepFault> {
+    let (run, workflow) = (driver.run(), driver.workflow());
     let missing = || StepFault::Missing { kind: "node", name: run.node.to_string() };
     let node = workflow.find_node(run.node.as_str()).ok_or_else(missing)?;
-    prompt(workflow, name, &run.sheet.look(workflow, now, |look| inputs(look, node))?)
+    prompt(workflow, name, &run.sheet.look(workflow, driver.variables(), now, |look| inputs(look, node))?)
 }

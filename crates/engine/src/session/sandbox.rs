@@ -7,6 +7,7 @@
 //! own. The agents crate says whether a sandbox works at all; what a missing one means is decided here.
 
 use crate::core::{AgentId, RunId, Task, TaskId};
+use crate::digest::sha256;
 use crate::error::Error;
 use crate::project::Project;
 use crate::project::config::Program;
@@ -17,7 +18,6 @@ use regatta_agents::{
     recover_logins, remove_folder,
 };
 use regatta_git::BranchName;
-use sha2::{Digest, Sha256};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -242,8 +242,7 @@ pub(crate) fn name_home(
     if name.chars().all(is_plain) && name.len() <= NAME_BYTES_MAX {
         return name;
     }
-    let digest = Sha256::digest(name.as_bytes());
-    digest.iter().take(8).fold(format!("{owner}-"), |text, byte| text + &format!("{byte:02x}"))
+    format!("{owner}-{}", &sha256(name)[..16])
 }
 
 /// Makes the private folder of a program, and removes those that a killed engine left for the same program.

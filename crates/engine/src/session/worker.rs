@@ -24,6 +24,9 @@ pub(crate) struct Worker {
     pub(crate) task_id: Option<TaskId>,
     /// The run and its step, if it is for one.
     pub(crate) step: Option<(RunId, u64)>,
+    /// The step with the member of a `parallel` node, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) step_name: Option<String>,
 }
 
 impl Worker {
@@ -34,6 +37,7 @@ impl Worker {
             session: subject.session,
             task_id: subject.task,
             step: subject.run.as_ref().map(|run| (run.id, run.step)),
+            step_name: subject.run.as_ref().map(|run| run.step_name.clone()),
         }
     }
 
@@ -60,7 +64,10 @@ impl Worker {
     pub(crate) async fn end_processes(&self, project: &Project) -> Result<(), StillAlive> {
         let marks = match (self.task_id, self.step) {
             (Some(task), _) => vec![project.session_mark(task, self.session), project.check_mark(task)],
-            (None, Some((run, step))) => vec![project.run_mark(run, step)],
+            (None, Some((run, step))) => {
+                let step = self.step_name.clone().unwrap_or_else(|| step.to_string());
+                vec![project.run_mark(run, &step)]
+            }
             (None, None) => Vec::new(),
         };
         for mark in marks {

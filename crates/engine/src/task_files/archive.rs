@@ -5,7 +5,7 @@
 //! it. The archive is written before the file: a crash in between leaves entries in both, and loses none.
 
 use crate::commands::orders::{self, Order};
-use crate::core::{Actor, Command, Event, Failure, FileChange, Outcome, TaskId};
+use crate::core::{Actor, Code, Command, Event, Failure, FileChange, Outcome, Problem, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::log::{NO_SNAPSHOT, fact_of, task_stream};
@@ -74,8 +74,8 @@ pub(crate) fn read(project: &Project, task: TaskId) -> Result<Option<String>, Er
         Itself::Missing => Ok(None),
         Itself::File(bytes, _) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Itself::Odd => {
-            let why = "it is not a regular file, or larger than 16 MiB; links are not followed".to_owned();
-            Err(Error::StateCorrupt { path, why })
+            let why = "it is not a regular file, or larger than 16 MiB; links are not followed";
+            Err(unreadable(&path, why))
         }
     }
 }
@@ -89,7 +89,7 @@ async fn clear_place(project: &Project, task: TaskId, path: &Path) -> Result<(),
     }
     let kept = exchange::set_aside(path, task_files::corrupt_paths(path)).map_err(Error::StateFile)?;
     let kept = kept.display().to_string();
-    let failure = Failure::from(Error::ArchiveSetAside { task, kept: kept.clone() }.explain());
+    let failure = Failure::from(set_aside(task, &kept));
     let order = Order::new(Some(task), &Actor::Engine);
     orders::give(project, order, Command::Report(Outcome::FileCorrupt { kept, failure })).await.map(|_| ())
 }
@@ -131,4 +131,29 @@ async fn find_heads(
         }
     }
     Ok(heads)
+}
+
+/// Explains that a state file cannot be read.
+pub(super) fn unreadable(path: &Path, why: impl Into<String>) -> Error {
+    Problem::new(
+        Code::StateCorrupt,
+        format!("{} cannot be read", path.display()),
+        why,
+        "open it in an editor that shows bytes, or restore an older version; it was not changed",
+    )
+    .into()
+}
+
+/// Explains that what was in the place of an archive was moved aside.
+fn set_aside(task: TaskId, kept: &str) -> Problem {
+    Problem::new(
+        Code::StateCorrupt,
+        format!("the archive of task #{task} was not read"),
+        "it was a link or not a regular file, and links are not followed",
+        format!(
+            "a new archive was started; what was found is kept as {kept}: see where it leads, \
+                         then delete it"
+        ),
+    )
+    .with("kept", kept)
 }

@@ -1,17 +1,24 @@
 //! What people and agents do with a task's file, as functions: tick, log, write the output, archive.
 
 use crate::clock;
-use crate::commands::orders::Caller;
+use crate::commands::orders::{Caller, check_lengths, invalid};
 use crate::commands::request::Request;
 use crate::commands::round;
-use crate::core::{Actor, TaskId, plain_text};
-use crate::error::Error;
+use crate::core::{Actor, Code, FieldFault, Problem, TaskId, plain_text};
+use crate::error::{Error, chain};
 use crate::project::Project;
 use crate::task_files::archive;
 use crate::task_files::restore;
 use crate::task_files::{self, Editing};
 use regatta_files::{EditError, NewSession, TaskFile, find_damage};
 use std::path::PathBuf;
+
+/// The longest part of an entry, and the longest chain output; agents have the same limits.
+const PROGRESS_CHARACTERS_MAX: usize = 20_000;
+const OUTPUT_CHARACTERS_MAX: usize = 50_000;
+
+/// How many criteria are ticked at once.
+const TICKS_MAX: usize = 1_000;
 
 /// An entry for the progress log.
 #[derive(Debug, Clone, Default)]
@@ -49,13 +56,17 @@ pub async fn tick(
     task: TaskId,
     numbers: &[(usize, bool)],
 ) -> Result<TaskFile, Error> {
+    if numbers.len() > TICKS_MAX {
+        let problem = format!("must name at most {TICKS_MAX} criteria, not {}", numbers.len());
+        return Err(invalid(vec![FieldFault { field: "check", problem }]));
+    }
     let editing = Editing::of(caller, &Request::Tick { task, numbers });
     let change = |file: &TaskFile| {
         let mut changed = file.clone();
         for (number, checked) in numbers {
             let missing = || {
                 let error = EditError::NoSuchCriterion { index: *number, count: file.criteria().len() };
-                Error::FileEdit { task, error }
+                not_edited(task, &error)
             };
             let index = number.checked_sub(1).ok_or_else(missing)?;
             changed = changed.with_criterion(index, *checked).map_err(|_| missing())?;
@@ -79,7 +90,8 @@ pub async fn replace(
     let new = TaskFile::parse(text);
     let change = |file: &TaskFile| {
         if let Some(damage) = find_damage(file, &new) {
-            return Err(Error::FileRefused { why: task_files::name_damage(damage) });
+            let problem = format!("is not a new version of the file: {}", task_files::name_damage(damage));
+            return Err(invalid(vec![FieldFault { field: "text", problem }]).explain().into());
         }
         let changes = task_files::changes_between(file, &new);
         Ok((new.clone(), changes))
@@ -95,6 +107,11 @@ pub async fn log_progress(
     progress: &Progress,
 ) -> Result<TaskFile, Error> {
     let Progress { did, issues, next } = progress;
+    check_lengths(&[
+        ("did", did, PROGRESS_CHARACTERS_MAX),
+        ("issues", issues, PROGRESS_CHARACTERS_MAX),
+        ("next", next, PROGRESS_CHARACTERS_MAX),
+    ])?;
     let editing = Editing::of(caller, &Request::LogProgress { task, did, issues, next });
     append(project, &editing, task, progress, None).await?;
     archive::archive_if_due(project, task).await?;
@@ -146,7 +163,7 @@ async fn add_to_own(
             next: plain_text(&progress.next),
             ..entry
         };
-        let changed = file.with_last_session(&entry).map_err(|error| Error::FileEdit { task, error })?;
+        let changed = file.with_last_session(&entry).map_err(|error| not_edited(task, &error))?;
         is_added = true;
         let changes = task_files::changes_between(file, &changed);
         Ok((changed, changes))
@@ -166,10 +183,11 @@ pub async fn write_output(
     task: TaskId,
     text: &str,
 ) -> Result<TaskFile, Error> {
+    check_lengths(&[("text", text, OUTPUT_CHARACTERS_MAX)])?;
     let editing = Editing::of(caller, &Request::WriteOutput { task, text });
     let text = plain_text(text);
     let change = |file: &TaskFile| {
-        let changed = file.with_chain_output(&text).map_err(|error| Error::FileEdit { task, error })?;
+        let changed = file.with_chain_output(&text).map_err(|error| not_edited(task, &error))?;
         let changes = task_files::changes_between(file, &changed);
         Ok((changed, changes))
     };
@@ -198,7 +216,7 @@ async fn append(
             next: plain_text(&progress.next),
             note: note.map(str::to_owned),
         };
-        let changed = file.with_session(&session).map_err(|error| Error::FileEdit { task, error })?;
+        let changed = file.with_session(&session).map_err(|error| not_edited(task, &error))?;
         let changes = task_files::changes_between(file, &changed);
         Ok((changed, changes))
     };
@@ -217,4 +235,16 @@ pub async fn archive(project: &Project, caller: &Caller, task: TaskId) -> Result
         archive::move_out(project, task, &kept.file).await
     })
     .await
+}
+
+/// Explains that a task file cannot be edited as asked.
+pub(crate) fn not_edited(task: TaskId, error: &EditError) -> Error {
+    let what = format!("the file of task #{task} was not changed");
+    if let EditError::NoSuchCriterion { index, count } = error {
+        let why = format!("there is no criterion {index}; the file has {count}");
+        let next = format!("see them with `regatta task criteria {task}`");
+        return Problem::new(Code::ValidationError, what, why, next).into();
+    }
+    let next = "fix the file at the place named above, then try again";
+    Problem { why: chain(error), ..Problem::new(Code::StateCorrupt, what, "", next) }.into()
 }

@@ -39,8 +39,8 @@ pub(crate) use watch::watch;
 use crate::commands::orders::{self, Beside, Caller, Order};
 use crate::commands::round;
 use crate::core::{
-    Actor, Command, Edit, EditStep, Failure, FileChange, FileText, FileVersion, Origin, Outcome, Splice,
-    Task, TaskId,
+    Actor, Code, Command, Edit, EditStep, Failure, FileChange, FileText, FileVersion, Origin, Outcome,
+    Problem, Splice, Task, TaskId,
 };
 use crate::crash;
 use crate::error::Error;
@@ -466,11 +466,25 @@ async fn set_aside(project: &Project, task: TaskId, path: &Path, aside: Aside) -
     let names = place::corrupt_paths(&place::beside(project, task, path));
     let kept = exchange::set_aside(path, names).map_err(Error::StateFile)?;
     let shown = kept.display().to_string();
-    let failure = Failure::from(Error::FileSetAside { task, kept: shown.clone(), why }.explain());
+    let failure = Failure::from(explain_set_aside(task, &shown, why));
     let outcome = Outcome::FileCorrupt { kept: shown, failure };
     orders::give(project, Order::new(Some(task), &Actor::Engine), Command::Report(outcome)).await.map(|_| ())
 }
 
 fn digest_of(bytes: &[u8]) -> String {
     disk::Digest::of(bytes).as_str().to_owned()
+}
+
+/// Explains that what was in the place of a task file was not a version of it, and was moved aside.
+fn explain_set_aside(task: TaskId, kept: &str, why: String) -> Problem {
+    Problem::new(
+        Code::StateCorrupt,
+        format!("the file of task #{task} was not read"),
+        why,
+        format!(
+            "the file was rebuilt from the log; what was found is kept as {kept}: copy what is \
+                     missing from there"
+        ),
+    )
+    .with("kept", kept)
 }

@@ -1,6 +1,8 @@
 //! How a task file was understood: the answer of `regatta state validate`.
 
+use crate::core::{Code, Problem};
 use crate::error::Error;
+use crate::task_files::archive::unreadable;
 use crate::task_files::file_size::{self, FileSize};
 use regatta_files::{TaskFile, disk};
 use serde::Serialize;
@@ -90,9 +92,8 @@ pub struct FaultRead {
 /// Reads a task file and says what was understood; the file is not changed.
 pub fn understand(path: &Path) -> Result<Understood, Error> {
     let read = disk::read(path).map_err(Error::StateFile)?;
-    let Some((bytes, _)) = read else { return Err(Error::StateFileMissing { path: path.to_owned() }) };
-    let file = TaskFile::parse_bytes(bytes)
-        .map_err(|error| Error::StateCorrupt { path: path.to_owned(), why: error.to_string() })?;
+    let Some((bytes, _)) = read else { return Err(missing(path)) };
+    let file = TaskFile::parse_bytes(bytes).map_err(|error| unreadable(path, error.to_string()))?;
     Ok(of(path.display().to_string(), &file))
 }
 
@@ -176,4 +177,15 @@ fn read_fault(fault: &regatta_files::Fault) -> FaultRead {
         problem: fault.what.to_string(),
         text: fault.text.clone(),
     }
+}
+
+/// Explains that there is no such state file.
+fn missing(path: &Path) -> Error {
+    Problem::new(
+        Code::IoFailed,
+        format!("{} was not read", path.display()),
+        "there is no such file",
+        "check the path",
+    )
+    .into()
 }

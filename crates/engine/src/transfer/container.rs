@@ -5,8 +5,8 @@
 //! folders, devices, extended headers, names that lead elsewhere. Nothing is compressed, so a small file
 //! cannot become a large one.
 
+use crate::digest::hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 
 const BLOCK: usize = 512;
@@ -109,11 +109,6 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Returns the digest of bytes, in hexadecimal digits.
-pub(crate) fn digest_of(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
 struct Hashing<'a, W: Write> {
     target: &'a mut W,
     digest: Sha256,
@@ -139,13 +134,6 @@ impl<W: Write> Write for Hashing<'_, W> {
     fn flush(&mut self) -> io::Result<()> {
         self.target.flush()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn padding(bytes: u64) -> usize {
@@ -180,6 +168,7 @@ fn parse_octal(digits: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digest::sha256;
 
     fn sample() -> Vec<u8> {
         let mut writer = Writer::new(Vec::new());
@@ -201,7 +190,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let found = read(&sample()).unwrap();
-        assert_eq!(found[0], ("one".to_owned(), 3, digest_of(b"abc")));
+        assert_eq!(found[0], ("one".to_owned(), 3, sha256(b"abc")));
         assert_eq!((found[1].0.as_str(), found[1].1), ("folder/two", 512));
     }
 

@@ -2,12 +2,13 @@
 
 use crate::clock;
 use crate::core::{Stage, Task, TaskId};
+use crate::digest::sha256;
 use crate::error::Error;
 use crate::log;
 use crate::log::SNAPSHOT_FORMAT;
 use crate::project::Project;
 use crate::project::old_place;
-use crate::transfer::container::{FILE_BYTES_MAX, Writer, digest_of};
+use crate::transfer::container::{FILE_BYTES_MAX, Writer};
 use crate::transfer::manifest::{self, Manifest, Room, is_plain};
 use regatta_git::{BranchName, RefName};
 use regatta_store::DatabaseFile;
@@ -127,7 +128,7 @@ impl<W: Write> Writing<W> {
     fn finish(mut self, manifest: Manifest) -> Result<u64, Error> {
         let manifest = Manifest { files: std::mem::take(&mut self.files), ..manifest };
         let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is plain data");
-        let digest = format!("{}\n", digest_of(&text));
+        let digest = format!("{}\n", sha256(&text));
         let written = self.write_end(&text, digest.as_bytes());
         written.map_err(Error::io("write", manifest::MANIFEST))
     }

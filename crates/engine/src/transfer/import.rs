@@ -7,7 +7,7 @@
 //! Until the log is in place nothing refers to the rest, so an import that was killed can simply be run
 //! again.
 
-use crate::core::{Task, TaskId};
+use crate::core::{Code, Problem, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
 use crate::log;
@@ -69,7 +69,7 @@ pub async fn import_state(dir: &Path, name: &str, source: impl Read) -> Result<I
     sweep(&location.home, STAGING);
     let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(&location.home);
     let staging = staging.map_err(Error::io("create a folder in", &location.home))?;
-    let invalid = |why: String| Error::ExportInvalid { name: name.to_owned(), why };
+    let invalid = |why: String| not_whole(name, &why);
     let manifest = unpack(source, staging.path()).map_err(|fault| invalid(fault.to_string()))?;
     let import =
         Import { location: &location, config: &config, repository: &repository, staging: staging.path() };
@@ -173,7 +173,7 @@ impl Import<'_> {
                 // If it is the same log, a file may have changed since.
                 && !is_there
             {
-                return Err(Error::StateExists { what: target.display().to_string() });
+                return Err(exists(&target.display().to_string()));
             }
         }
         for (name, commit) in &manifest.refs {
@@ -184,7 +184,7 @@ impl Import<'_> {
             let commit = CommitId::parse(commit).map_err(|error| invalid(error.to_string()))?;
             let found = self.repository.find_commit(&name).await?;
             if found.is_some_and(|found| found != commit) {
-                return Err(Error::StateExists { what: name.to_string() });
+                return Err(exists(&name.to_string()));
             }
         }
         Ok(is_there)
@@ -251,7 +251,7 @@ impl Import<'_> {
         if head >= new_head && new_head > Seq(0) && id(&found)? == id(&new)? {
             return Ok(true);
         }
-        Err(Error::StateExists { what: format!("{} ({} events)", here.display(), head.0) })
+        Err(exists(&format!("{} ({} events)", here.display(), head.0)))
     }
 
     /// Imports the objects, and returns the refs to create.
@@ -263,7 +263,7 @@ impl Import<'_> {
         let bundle = self.staging.join(manifest::BUNDLE);
         if bundle.is_file() {
             if let Some(missing) = self.repository.find_missing(&bundle).await? {
-                return Err(Error::ExportForeign { missing });
+                return Err(foreign(&missing));
             }
             self.repository.read_bundle(&bundle).await.map_err(|error| invalid(error.to_string()))?;
         }
@@ -282,7 +282,7 @@ impl Import<'_> {
         }
         let commits: Vec<CommitId> = parsed.iter().map(|(_, commit)| commit.clone()).collect();
         if !self.repository.is_whole(&commits).await? {
-            return Err(Error::ExportForeign { missing: "a commit that a ref of it names".to_owned() });
+            return Err(foreign("a commit that a ref of it names"));
         }
         Ok(parsed)
     }
@@ -365,6 +365,41 @@ async fn make_worktrees(project: &Project, tasks: &[Task]) -> Vec<MissingWork> {
         found.push(MissingWork { task_id: task.id, branch: worktree.branch.clone(), has_worktree });
     }
     found
+}
+
+/// Explains that an import would replace something that is there.
+fn exists(what: &str) -> Error {
+    Problem::new(
+        Code::StateExists,
+        "nothing was imported",
+        format!("{what} already exists and differs from the export"),
+        "import into a clone of the repository that has no tasks yet; to replace what is here, export \
+                 it and move it away first",
+    )
+    .into()
+}
+
+/// Explains that a file is not a whole export.
+fn not_whole(name: &str, why: &str) -> Error {
+    Problem::new(
+        Code::ExportInvalid,
+        "nothing was imported",
+        format!("{name}: {why}"),
+        "copy the file again, or create it again with `regatta state export FILE`",
+    )
+    .into()
+}
+
+/// Explains that an export builds on commits that the repository lacks; `missing` is what git says.
+fn foreign(missing: &str) -> Error {
+    Problem::new(
+        Code::ExportForeign,
+        "nothing was imported",
+        format!("the export builds on commits that this repository does not have: {}", missing.trim()),
+        "fetch the missing commits (`git fetch --all`) and try again; an export works only between \
+                 clones of one repository",
+    )
+    .into()
 }
 
 #[cfg(test)]

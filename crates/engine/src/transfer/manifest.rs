@@ -1,6 +1,7 @@
 //! What an export says about itself: its files with their digests, and the refs.
 
-use crate::transfer::container::{Fault, digest_of};
+use crate::digest::sha256;
+use crate::transfer::container::Fault;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ impl Manifest {
     /// Reads a manifest, and checks it against the digest beside it and the files that were found.
     pub(crate) fn read(text: &[u8], digest: &str, found: &[File]) -> Result<Self, Fault> {
         let wrong = |what: String| Fault::Wrong(what);
-        if digest.trim_end() != digest_of(text) {
+        if digest.trim_end() != sha256(text) {
             return Err(wrong(format!("{MANIFEST} is not what was written")));
         }
         let format: Format = serde_json::from_slice(text)

@@ -31,6 +31,9 @@ pub async fn list_cards(
         if matches!(view.phase, "running" | "asking") {
             view.activity = session_log::find_activity(project, *id).await?;
         }
+        if view.run_id.is_some() {
+            view.role = session_log::find_role(project, *id).await?;
+        }
         views.push(view);
     }
     Ok(views)

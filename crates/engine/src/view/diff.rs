@@ -1,7 +1,7 @@
 //! The diff of a task, fetched from git.
 
 use crate::commands::orders;
-use crate::core::{Stage, TaskId};
+use crate::core::{Code, Problem, Stage, TaskId};
 use crate::error::Error;
 use crate::project::Project;
 use crate::project::obeyed::Obeyed;
@@ -67,14 +67,14 @@ pub async fn show_diff(project: &Project, id: TaskId) -> Result<DiffView, Error>
     let task = orders::get_task(project, id).await?;
     let repository = project.repository();
     let Some(worktree) = task.worktree() else {
-        return Err(Error::NoDiff { task: id });
+        return Err(no_diff(id));
     };
     let place = project.place(&worktree.path);
     let is_open = !matches!(task.stage, Stage::Verified(_)) && place.is_dir();
     let head = match task.diff() {
         Some(diff) => orders::to_git(&diff.head)?,
         None if is_open => repository.head_of_worktree(&place).await?,
-        None => return Err(Error::NoDiff { task: id }),
+        None => return Err(no_diff(id)),
     };
     let base = match task.diff() {
         Some(diff) => orders::to_git(&diff.base)?,
@@ -126,4 +126,16 @@ fn name_of(kind: ChangeKind) -> &'static str {
         ChangeKind::Deleted => "deleted",
         ChangeKind::TypeChanged => "typechanged",
     }
+}
+
+/// Explains that there is no diff to show.
+pub(super) fn no_diff(task: TaskId) -> Error {
+    Problem::new(
+        Code::TaskNoDiff,
+        format!("task #{task} has no diff to show"),
+        "no work on it is in progress or merged",
+        format!("see its state with `regatta task show {task}`"),
+    )
+    .with("taskId", task.number())
+    .into()
 }

@@ -3,6 +3,7 @@
 //! Does not print and does not change anything. Start reading at `task`, then `run`.
 
 pub(crate) mod cards;
+pub(crate) mod collision;
 pub mod cost;
 pub(crate) mod diff;
 pub(crate) mod document_view;
@@ -17,6 +18,7 @@ pub(crate) mod rejections;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod session_log;
+pub(crate) mod signals;
 pub(crate) mod steps;
 pub(crate) mod task;
 pub(crate) mod task_page;

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::log;
 use crate::project::Project;
 use crate::recording::recorded_task;
+use crate::runs::conflicts;
 use crate::runs::family::find_above;
 use crate::session::retry::find_park;
 use crate::view::task as view;
@@ -93,7 +94,7 @@ fn phase_of(run: &Run) -> &'static str {
     };
     match &working.phase {
         Phase::Publishing { .. } => "publishing",
-        Phase::Performing { .. } => "performing",
+        Phase::Performing { .. } | Phase::Parallel { .. } => "performing",
         Phase::Asking { .. } => "asking",
         Phase::Mapping(_) => "mapping",
         Phase::Landing { .. } => "landing",
@@ -172,6 +173,11 @@ fn resume_after(id: RunId, hint: &str) -> String {
     }
 }
 
+fn list_names(names: &[String]) -> String {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", names.join(" and "))
+}
+
 /// Says what the engine is doing with a run.
 fn describe_work(run: &Run) -> String {
     let node = &run.node;
@@ -193,6 +199,11 @@ fn describe_work(run: &Run) -> String {
             Some(item) => format!("`{node}` works on {item}"),
             None => format!("`{node}` is performed"),
         },
+        (Some(Phase::Parallel { members }), None) => {
+            let open = members.iter().filter(|state| state.is_open());
+            let names: Vec<String> = open.map(|state| format!("`{}`", state.member.node)).collect();
+            format!("{} performed", list_names(&names))
+        }
         (Some(Phase::Mapping(_)), None) => "its children run".to_owned(),
         (_, None) => "it ends".to_owned(),
     }
@@ -205,6 +216,9 @@ async fn wait_for_task(project: &Project, run: &Run, task: TaskId) -> Result<(Mo
     let found = wait_for(&task);
     let is_ready =
         matches!(&task.stage, Stage::WaitingApproval(review) if review.phase == ReviewPhase::Ready);
+    if is_ready && conflicts::is_handled(project, run, &task).await? {
+        return Ok((Move::Engine(format!("the workflow handles the conflict of #{}", task.id)), None));
+    }
     if !is_ready || task.error.is_some() || !matches!(found.0, Move::Person(_)) {
         return Ok(found);
     }

@@ -5,6 +5,7 @@ use crate::commands::seen;
 use crate::core::{CommitId, Stage, Task, TaskId};
 use crate::error::Error;
 use crate::project::Project;
+use crate::view::diff::no_diff;
 use crate::worktree::git_names::from_git;
 use regatta_git::{BranchName, Content};
 use serde::Serialize;
@@ -55,7 +56,7 @@ pub struct ReadablePatch {
 /// Returns what is reviewed of a task; an error if it has no diff.
 pub async fn show_review(project: &Project, id: TaskId) -> Result<ReviewView, Error> {
     let task = orders::get_task(project, id).await?;
-    let Some(worktree) = task.worktree() else { return Err(Error::NoDiff { task: id }) };
+    let Some(worktree) = task.worktree() else { return Err(no_diff(id)) };
     let (base, head) = find_ends(project, &task).await?;
     let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
     let target_head = project.repository().find_branch(&target).await?.map(|head| from_git(&head));
@@ -76,7 +77,7 @@ async fn find_ends(project: &Project, task: &Task) -> Result<(CommitId, CommitId
     if let Some(diff) = task.diff() {
         return Ok((diff.base.clone(), diff.head.clone()));
     }
-    let none = || Error::NoDiff { task: task.id };
+    let none = || no_diff(task.id);
     let worktree = task.worktree().ok_or_else(none)?;
     let place = project.place(&worktree.path);
     if matches!(task.stage, Stage::Backlog | Stage::Verified(_)) || !place.is_dir() {

@@ -4,14 +4,17 @@ use crate::clock;
 use crate::commands::fork_point::find_fork_point;
 use crate::commands::run_orders::{get_run, load_facts, load_index};
 use crate::core::run::{Child, Next, Phase, Run, Status};
-use crate::core::{Failure, Park, RunId, TaskId, WaitsFor};
+use crate::core::{Failure, Park, RunId, Task, TaskId, WaitsFor};
 use crate::error::Error;
+use crate::log::{self, Stream};
 use crate::project::Project;
 use crate::runtime::engine;
 use crate::runtime::holder::Holder;
 use crate::session::retry::find_park;
+use crate::view::collision::{self, CollisionView};
 use crate::view::next_move::{NextMove, look};
 use crate::view::recovery::{RecoveryView, recover_run};
+use crate::view::signals::{self, SignalView};
 use crate::view::steps::{StepView, find_steps};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -45,6 +48,9 @@ pub struct RunView {
     pub question: Option<String>,
     /// Its items on the board.
     pub tasks: BTreeMap<String, TaskId>,
+    /// What those of them that are not merged are going to collide with, by the key of the item.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub collisions: BTreeMap<String, Vec<CollisionView>>,
     /// Its children, if it is at a `map` node.
     pub children: Vec<ChildView>,
     /// Why it failed or is held, or the error of the task that it waits for.
@@ -68,6 +74,9 @@ pub struct RunView {
     pub state: Value,
     /// Its input.
     pub input: Value,
+    /// The signals that it takes now; not in a list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<SignalView>,
     /// How often each edge was taken, by scope.
     pub taken: BTreeMap<String, BTreeMap<String, u32>>,
     /// The run that waits for it.
@@ -131,12 +140,29 @@ pub async fn show_run_only(project: &Project, run: RunId) -> Result<RunView, Err
     let run_now = get_run(project, run).await?;
     let has_engine = is_attended(project, engine::find_running(project).await?.as_ref(), run).await?;
     let mut view = view_of(&run_now, look(project, &run_now, has_engine).await?);
+    if !run_now.is_over() {
+        view.collisions = find_collisions(project, &run_now).await?;
+    }
     view.parked = find_park(project, &run_now).await?;
     if let Some(park) = view.parked.as_ref().filter(|_| has_engine) {
         view.next = format!("`{}` is tried again at {}", run_now.node, park.until);
     }
     view.recovery = recover_run(&view).map(Box::new);
+    view.signals = signals::list(project, &run_now).await?;
     Ok(view)
+}
+
+async fn find_collisions(
+    project: &Project,
+    run: &Run,
+) -> Result<BTreeMap<String, Vec<CollisionView>>, Error> {
+    let streams: Vec<_> = run.tasks.values().map(|task| log::task_stream(*task)).collect();
+    let tasks = Stream::<Option<Task>>::load_many(project, &streams).await?;
+    let forecasts = tasks.iter().map(|task| task.state.as_ref().map(|task| &task.forecast));
+    let listed = run.tasks.keys().zip(forecasts).filter_map(|(key, forecast)| {
+        Some((key.clone(), collision::list(forecast.filter(|forecast| !forecast.is_empty())?)))
+    });
+    Ok(listed.collect())
 }
 
 /// Lists the newest runs, newest first.
@@ -193,6 +219,7 @@ fn view_of(run: &Run, next_move: NextMove) -> RunView {
         parked: None,
         question,
         tasks: run.tasks.clone(),
+        collisions: BTreeMap::new(),
         children,
         error: next_move.error,
         recovery: None,
@@ -204,6 +231,7 @@ fn view_of(run: &Run, next_move: NextMove) -> RunView {
         overdue: next_move.wait.is_overdue(clock::now()),
         state: run.sheet.state().clone(),
         input: run.sheet.input().clone(),
+        signals: Vec::new(),
         taken: run.taken.clone(),
         parent: run.parent.as_ref().map(|parent| parent.run_id),
         parent_item: run.parent.as_ref().map(|parent| parent.item.clone()),
@@ -223,6 +251,10 @@ pub fn describe_next(next: &Next) -> String {
     match next {
         Next::Perform { node, item: Some(item) } => format!("{node} for {item}"),
         Next::Perform { node, item: None } | Next::Pass { node } | Next::End { node } => node.to_string(),
+        Next::Parallel { node, members } => {
+            let names: Vec<&str> = members.iter().map(|member| member.node.as_str()).collect();
+            format!("{node}: {}", names.join(", "))
+        }
         Next::Ask { question, .. } => format!("a question: {question}"),
         Next::Map { node, items, .. } if items.len() == 1 => format!("{node}, 1 child"),
         Next::Map { node, items, .. } => format!("{node}, {} children", items.len()),

@@ -207,14 +207,20 @@ pub(crate) async fn find_activity(project: &Project, task: TaskId) -> Result<Opt
     }))
 }
 
+/// Returns the role that the newest session of a task plays or played; nothing if no run works on the task.
+pub(crate) async fn find_role(project: &Project, task: TaskId) -> Result<Option<String>, Error> {
+    let logs = list_session_logs(project, Scope::Task(task)).await?;
+    Ok(logs.into_iter().next_back().and_then(|log| log.role))
+}
+
 /// Returns the path of a session's transcript. For a step of a run without a task, the session's name
 /// contains the step number.
 fn find_transcript(project: &Project, subject: &Subject) -> PathBuf {
     match (subject.task_id, subject.run_id) {
         (Some(task), _) => project.transcript(task, subject.number),
         (None, Some(run)) => {
-            let step = subject.session.rsplit('-').next().and_then(|step| step.parse().ok());
-            project.transcript_of_step(run, step.unwrap_or_default())
+            let step = subject.session.strip_prefix(&format!("run-{run}-"));
+            project.transcript_of_step(run, step.unwrap_or("0"))
         }
         (None, None) => project.location().sessions().join(format!("{}.jsonl", subject.session)),
     }

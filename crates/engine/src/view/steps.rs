@@ -1,9 +1,9 @@
 //! The steps of a run as people and programs see them.
 
-use crate::core::run::{Event, Next, Run};
+use crate::core::run::{Event, Next, Phase, Run};
 use crate::core::{Fact, TaskId};
 use jiff::Timestamp;
-use regatta_flow::{Seen, Tried};
+use regatta_flow::{OutcomeKind, Seen, Tried};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -31,6 +31,9 @@ pub struct StepView {
     pub task_id: Option<TaskId>,
     /// Whether a person sent it back.
     pub sent_back: bool,
+    /// What came of the node or of the task, if not a result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<OutcomeKind>,
     /// What each edge that was evaluated saw.
     pub tried: Vec<TriedView>,
 }
@@ -52,6 +55,14 @@ pub(crate) fn find_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
     let mut steps: Vec<StepView> = Vec::new();
     for fact in facts {
         match (&fact.event, steps.last_mut()) {
+            // What came of a task belongs to the step that put it up.
+            (Event::RunStepped { outcome: Some(outcome), next, .. }, Some(last))
+                if matches!(run.as_ref().and_then(Run::phase), Some(Phase::Landing { .. })) =>
+            {
+                last.to = next.node().to_string();
+                last.sent_back = outcome.on == OutcomeKind::Rejected;
+                last.outcome = Some(outcome.on);
+            }
             (Event::RunStepped { .. }, _) => steps.extend(view_of(fact, run.as_ref())),
             (Event::RunLanded { next, .. }, Some(last)) => last.to = next.node().to_string(),
             (Event::RunSentBack { next, .. }, Some(last)) => {
@@ -66,12 +77,15 @@ pub(crate) fn find_steps(facts: &[Fact<Event>]) -> Vec<StepView> {
 }
 
 fn view_of(fact: &Fact<Event>, before: Option<&Run>) -> Option<StepView> {
-    let Event::RunStepped { step, node, choice, next, .. } = &fact.event else { return None };
+    let Event::RunStepped { step, node, choice, next, outcome, .. } = &fact.event else { return None };
     let task_id = match next {
         Next::Land { task_id, .. } => Some(*task_id),
-        Next::Perform { .. } | Next::Pass { .. } | Next::Ask { .. } | Next::Map { .. } | Next::End { .. } => {
-            None
-        }
+        Next::Perform { .. }
+        | Next::Parallel { .. }
+        | Next::Pass { .. }
+        | Next::Ask { .. }
+        | Next::Map { .. }
+        | Next::End { .. } => None,
     };
     Some(StepView {
         step: *step,
@@ -84,6 +98,7 @@ fn view_of(fact: &Fact<Event>, before: Option<&Run>) -> Option<StepView> {
         to: next.node().to_string(),
         task_id,
         sent_back: false,
+        outcome: outcome.as_ref().map(|outcome| outcome.on),
         tried: choice.tried.iter().map(shown).collect(),
     })
 }

@@ -24,6 +24,7 @@ use crate::runtime::holder::Holder;
 use crate::session::sandbox;
 use crate::task_files;
 use crate::task_files::file_size::{self, FileSize};
+use crate::view::collision::{self, CollisionView};
 use crate::view::question::QuestionView;
 use crate::view::recovery::{Means, RecoveryView, recover_task};
 use crate::view::rejections::{RejectionView, list_rejections};
@@ -86,6 +87,12 @@ pub struct TaskView {
     pub sandbox: Option<String>,
     /// What to look at although nothing is wrong: a stale input, a file that grows too large.
     pub warnings: Vec<String>,
+    /// The work of others that it is going to collide with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collisions: Vec<CollisionView>,
+    /// How many more there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_collisions: u32,
     pub progress_entries: u32,
     pub inputs: Vec<InputNote>,
     pub parked: Option<Park>,
@@ -95,6 +102,9 @@ pub struct TaskView {
     /// What its session is doing; only set when a task is requested with its file, while a session runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activity: Option<ActivityView>,
+    /// The role that its newest session plays or played in a run; only set on cards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// What its session waits for a person to allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionView>,
@@ -450,11 +460,14 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
         state_file_size: None,
         sandbox: None,
         warnings: file_size::warn(task),
+        collisions: collision::list(&task.forecast),
+        more_collisions: task.forecast.more_collisions,
         progress_entries: task.memory.entries,
         inputs: task.memory.inputs.clone(),
         parked: task.find_park().cloned(),
         spent: None,
         activity: None,
+        role: None,
         question,
         rejections: Vec::new(),
         notes: Vec::new(),
@@ -580,6 +593,11 @@ pub(crate) fn next_move(task: &Task, queued: Option<(&Queued, u32)>) -> (&'stati
             Cleanup::Failed => ("done", "you".to_owned(), "regatta doctor --fix".to_owned()),
         },
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn agent_of(task: &Task) -> String {

@@ -1,12 +1,13 @@
 //! The work in a worktree as a commit and its diff: where the diff begins, and what cannot be merged.
 
 use crate::clock;
-use crate::core::{Diff, Refusal, Task, TaskId, Worktree};
+use crate::core::{Code, Diff, Problem, Refusal, Task, TaskId, Worktree};
 use crate::error::Error;
 use crate::project::Project;
 use crate::project::obeyed::Obeyed;
 use crate::worktree::git_names::{author_of, from_git, ourselves, to_git};
-use regatta_git::{BranchName, Signature};
+use regatta_git::{BranchName, Signature, SubmoduleWork};
+use std::path::Path;
 
 /// Commits what is left in the worktree of a task, in the name of its author, and returns the diff from its
 /// base.
@@ -77,14 +78,13 @@ async fn refuse_unmergeable(
     let (repository, path) = (project.repository(), project.place(&worktree.path));
     let work = repository.find_submodule_work(&path, base).await?;
     if !work.is_empty() {
-        return Err(Error::SubmoduleChanged { task, path, work });
+        return Err(submodule_changed(task, &path, &work));
     }
     let target = BranchName::parse(&worktree.target).map_err(regatta_git::Error::from)?;
     if let Some(tip) = repository.find_branch(&target).await?
         && repository.find_merge_base(head, &tip).await?.is_none()
     {
-        let (branch, target) = (worktree.branch.clone(), worktree.target.clone());
-        return Err(Error::UnrelatedHistory { task, branch, target });
+        return Err(unrelated(task, &worktree.branch, &worktree.target));
     }
     Ok(())
 }
@@ -92,9 +92,75 @@ async fn refuse_unmergeable(
 /// Names the task whose worktree was deleted.
 pub(crate) fn name_missing(task: TaskId, worktree: &Worktree, error: regatta_git::Error) -> Error {
     match error {
-        regatta_git::Error::WorktreeGone { path } => {
-            Error::WorktreeMissing { task, path, branch: worktree.branch.clone() }
-        }
+        regatta_git::Error::WorktreeGone { path } => worktree_missing(task, &path, &worktree.branch),
         other => Error::Git(other),
     }
+}
+
+fn worktree_missing(task: TaskId, path: &Path, branch: &str) -> Error {
+    let place = path.display();
+    Problem::new(
+        Code::WorktreeMissing,
+        format!("the worktree of task #{task} is gone"),
+        format!("{place} was deleted; what was committed is on the branch {branch}"),
+        format!(
+            "`git worktree add -f {place} {branch}` recreates it from the branch, or `regatta task cancel {task}` \
+             (what is on the branch is kept as a salvage)"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("path", place.to_string())
+    .with("branch", branch)
+    .into()
+}
+
+fn submodule_changed(task: TaskId, path: &Path, work: &[SubmoduleWork]) -> Error {
+    let tell = |work: &SubmoduleWork| {
+        let mut parts = Vec::new();
+        if !work.commits.is_empty() {
+            parts.push(format!("commits that exist nowhere else ({})", work.commits.join("; ")));
+        }
+        if !work.edits.is_empty() {
+            parts.push(format!("files that are not committed ({})", work.edits.join(", ")));
+        }
+        format!("the submodule `{}` has {}", work.path, parts.join(" and "))
+    };
+    let first = work.first().map_or("", |work| work.path.as_str());
+    let inside = path.join(first);
+    let inside = inside.display();
+    let next = match work.iter().any(|work| !work.edits.is_empty()) {
+        true => {
+            format!("commit what is in it (`git -C {inside} commit`) or discard it, then keep the commits: ")
+        }
+        false => String::new(),
+    };
+    let next = format!(
+        "{next}push them to the submodule's own remote, or `git -C {first} fetch {inside} HEAD:task-{task}` copies them to your \
+         own submodule; then `regatta task complete {task}`. `regatta task cancel {task}` keeps all of it as a salvage"
+    );
+    let listed: Vec<serde_json::Value> = work
+        .iter()
+        .map(|work| serde_json::json!({"path": work.path, "commits": work.commits, "edits": work.edits}))
+        .collect();
+    let problem = Problem::new(Code::SubmoduleChanged, format!("task #{task} was not completed"), "", next);
+    Problem { why: work.iter().map(tell).collect(), ..problem }
+        .with("taskId", task.number())
+        .with("submodules", listed)
+        .into()
+}
+
+fn unrelated(task: TaskId, branch: &str, target: &str) -> Error {
+    Problem::new(
+        Code::UnrelatedHistory,
+        format!("task #{task} was not completed"),
+        format!("the branch {branch} has no commit in common with {target}, so it cannot be merged"),
+        format!(
+            "in its worktree, put the work on top of {target} (`git rebase --onto {target} --root`) and `regatta task complete \
+             {task}`, or `regatta task cancel {task}` (the work is kept as a salvage)"
+        ),
+    )
+    .with("taskId", task.number())
+    .with("branch", branch)
+    .with("target", target)
+    .into()
 }

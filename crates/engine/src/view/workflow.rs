@@ -185,6 +185,10 @@ fn node_of(node: &Node) -> NodeView {
     let plays = match &node.kind {
         NodeKind::Agent { role, .. } => Some(role.name.clone()),
         NodeKind::Map { workflow, .. } => Some(workflow.name.clone()),
+        NodeKind::Parallel { nodes } => {
+            let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+            Some(names.join(", "))
+        }
         NodeKind::Approval { .. } | NodeKind::Check { .. } | NodeKind::Pass | NodeKind::End { .. } => None,
     };
     NodeView { name: node.name.to_string(), title: node.title.clone(), kind: node.kind.word(), plays }

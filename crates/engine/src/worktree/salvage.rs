@@ -7,7 +7,7 @@
 use crate::commands::orders::{self, Caller};
 use crate::commands::request::Request;
 use crate::commands::round;
-use crate::core::{Salvage, Task, TaskId, Worktree};
+use crate::core::{Code, Problem, Salvage, Task, TaskId, Worktree};
 use crate::crash;
 use crate::error::Error;
 use crate::project::Project;
@@ -46,6 +46,19 @@ pub(crate) async fn set_aside_and_remove(
     token: LeaseToken,
     removal: &Removal,
 ) -> Result<Option<Salvage>, Error> {
+    set_aside_and_remove_if(project, removal, || engine::check_lease(project, token)).await
+}
+
+/// Does the same for whoever may do it: `check` is called in the turn in which the worktree is removed, and no engine can make
+/// or accept one there until that turn is over.
+pub(crate) async fn set_aside_and_remove_if<C>(
+    project: &Project,
+    removal: &Removal,
+    check: impl Fn() -> C,
+) -> Result<Option<Salvage>, Error>
+where
+    C: Future<Output = Result<(), Error>>,
+{
     let repository = project.repository();
     let request = request_of(project, removal)?;
     for _ in 0..TRIES_MAX {
@@ -55,7 +68,7 @@ pub(crate) async fn set_aside_and_remove(
         // is held until the folder is gone. The turn is released in between, since an engine that sleeps must
         // not keep its successor waiting.
         let turn = repository.take_turn().await?;
-        engine::check_lease(project, token).await?;
+        check().await?;
         if repository.remove_salvaged(&turn, &request, &salvaged, crash_between).await? {
             return Ok(salvaged.salvage.map(to_core));
         }
@@ -237,10 +250,14 @@ async fn find_and_branch(
         None => salvages.last(),
     };
     let Some(Listed { salvage, submodules }) = chosen else {
-        return Err(Error::SalvageNotFound {
-            task,
-            number: number.map_or_else(|| "at all".to_owned(), |n| n.to_string()),
-        });
+        let number = number.map_or_else(|| "at all".to_owned(), |n| n.to_string());
+        return Err(Problem::new(
+            Code::SalvageNotFound,
+            format!("task #{task} has no salvage {number}"),
+            "a salvage is kept only of work that was not merged when the worktree was removed",
+            format!("list its salvages with `regatta task salvage {task} --list`"),
+        )
+        .into());
     };
     let standard = format!("salvage/task-{task}-{}", number_of(salvage).unwrap_or(1));
     let branch = match branch {

@@ -46,3 +46,56 @@ async fn a_roles_result_is_judged_at_once_and_wins_over_what_was_printed() {
     assert_eq!((message.from.to_string(), message.run_id), ("role:spec".to_owned(), Some(run)));
     world.leave().await;
 }
+
+const TALKING: &str = r#"
+name = "talking"
+start = "plan"
+nodes.plan = { kind = "agent", role = "spec" }
+nodes.done = { kind = "end" }
+edges = [{ id = "planned", from = "plan", to = "done" }]
+
+[signals.note]
+input = "note.json"
+roles = ["spec"]
+set = { note = "$signal.text" }
+send = { to = "spec", kind = "NOTED", body = "$signal.text" }
+
+[signals.decide]
+input = "note.json"
+"#;
+
+#[tokio::test]
+async fn a_role_sends_the_signals_that_list_it() {
+    let mut world = World::new().await;
+    let state = r#"{ "type": "object", "properties": { "note": { "type": "string", "default": "" } } }"#;
+    for (file, text) in [
+        ("workflow.toml", TALKING),
+        ("state.schema.json", state),
+        ("note.json", r#"{ "type": "object", "required": ["text"] }"#),
+        ("roles/spec.md", "Plan."),
+        ("roles/spec.output.json", "{}"),
+    ] {
+        world.write(&format!(".regatta/workflows/talking/{file}"), text);
+    }
+    let workflow = runs::find_workflow(Some(&world.project), "talking").unwrap();
+    let new = NewRun { workflow, prd: None, level: None, input: json!({}), board: false, recording: None };
+    let run = runs::create(&world.project, &caller(), new).await.unwrap();
+    let mut client = Client::begin(&world.folder().await).await.unwrap();
+    let given = |signal: &str| json!({ "signal": signal, "input": { "text": "mind the leap years" } });
+    assert_eq!(client.fail("send_signal", given("decide")).await["code"], "FORBIDDEN");
+    assert_eq!(client.fail("send_signal", given("nod")).await["code"], "SIGNAL_NOT_FOUND");
+    assert_eq!(client.fail("send_signal", json!({ "signal": "note" })).await["code"], "VALIDATION_ERROR");
+    assert_eq!(client.call("send_signal", given("note")).await, json!({ "runId": 1, "signal": "note" }));
+    // What it says to the role itself is there to be read at once.
+    let read = client.call("read_messages", json!({})).await;
+    assert_eq!(
+        (&read["messages"][0]["kind"], &read["messages"][0]["from"]),
+        (&json!("NOTED"), &json!("role:spec"))
+    );
+    world.go();
+    let found = world.supervisor.rest_run(run, &mut |_| {}).await.unwrap();
+    assert_eq!(found.status(), Status::Completed, "{found:?}");
+    assert_eq!(found.sheet.state()["note"], "mind the leap years");
+    assert_eq!(world.events("run:signalled").await[0]["from"], "role:spec");
+    world.leave().await;
+}

@@ -95,6 +95,11 @@ impl World {
         World { project, supervisor, repo }
     }
 
+    /// Writes a file of the project.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        self.repo.write(path, text);
+    }
+
     pub(crate) async fn add(&self, title: &str, criteria: &[&str], on: &[TaskId]) -> TaskId {
         let criteria = criteria.iter().map(|text| (*text).to_owned()).collect();
         let on: BTreeSet<TaskId> = on.iter().copied().collect();

@@ -105,13 +105,12 @@ async fn a_recording_that_does_not_fit_says_so() {
     }
 }
 
-/// Leaves a file that can be executed, a link to it, and a file whose name is no text.
+/// Leaves a file that can be executed, and a link to it.
 const SHELL: &str = r#"
 cat > /dev/null
 printf 'echo hello\n' > hello.sh
 chmod +x hello.sh
 ln -s hello.sh greet
-echo odd > "$(printf 'odd-\377')"
 echo '{"code":"","taskId":"PRD","status":"complete","selfValidation":{"passed":true,"issues":[]}}'
 "#;
 
@@ -140,7 +139,7 @@ async fn a_recording_keeps_links_and_what_can_be_executed() {
         lines.join("\n")
     };
     let played = listed(&other, &replay_branches(&other)[0]);
-    for line in ["120000 blob", "100755 blob", "\"odd-\\377\""] {
+    for line in ["120000 blob", "100755 blob"] {
         assert!(played.contains(line), "{line}: {played}");
     }
     assert_eq!(played, listed(&world, "main"));

@@ -155,44 +155,21 @@ async fn a_recording_of_a_run_that_waits_is_refused_and_names_the_run() {
 }
 
 #[tokio::test]
-async fn a_stop_is_on_the_recording_and_what_would_follow_it_is_not_compared() {
-    let stand = Stand::new("asking", ASKING, None).await;
-    let (folder, asked) = stand.record(true).await;
-    stand.stop(asked.id).await;
-    let head = stand.finish(&folder, asked.id).await;
-    assert_eq!(head.root.error.as_deref(), Some("RUN_STOPPED"));
-    for (does_act, code) in [(true, Some(Code::RunStopped)), (false, None)] {
-        let (found, differs) = stand.replay(&folder, does_act).await;
-        assert_eq!((code_of(&found), differs), (code, Vec::new()), "{found:?}");
+async fn a_recording_of_a_run_that_was_stopped_is_refused() {
+    for (workflow, child, stops_child) in [(ASKING, None, false), (OUTER, Some(ASKING), true)] {
+        let name = if stops_child { "outer" } else { "asking" };
+        let stand = Stand::new(name, workflow, child).await;
+        let (folder, asked) = stand.record(true).await;
+        stand.stop(if stops_child { first_child(&asked) } else { asked.id }).await;
+        let mut rests = stand.world.rest(asked.id).await;
+        while let [child] = rests.children_under_way()[..] {
+            stand.answer(child, "blue").await;
+            rests = stand.world.rest(asked.id).await;
+        }
+        close_recording(&stand.world.project, asked.id).await.unwrap();
+        let refused = Recording::open(Path::new(&folder)).unwrap().head().unwrap_err().explain();
+        assert!(refused.why.join("").contains("was stopped"), "{refused:?}");
     }
-}
-
-#[tokio::test]
-async fn a_task_that_was_up_when_its_run_was_stopped_is_not_decided_by_the_recording() {
-    let stand = Stand::new("put-up", PUT_UP, None).await;
-    let (folder, waiting) = stand.record(true).await;
-    assert!(matches!(waiting.phase(), Some(Phase::Landing { .. })), "{waiting:?}");
-    stand.stop(waiting.id).await;
-    assert_eq!(stand.finish(&folder, waiting.id).await.root.decisions, []);
-    for (does_act, code) in [(true, Some(Code::RunStopped)), (false, None)] {
-        let (found, differs) = stand.replay(&folder, does_act).await;
-        assert_eq!((code_of(&found), differs), (code, Vec::new()), "{found:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_child_that_was_stopped_is_stopped_again_and_its_family_goes_on() {
-    let stand = Stand::new("outer", OUTER, Some(ASKING)).await;
-    let (folder, asked) = stand.record(true).await;
-    stand.stop(first_child(&asked)).await;
-    let asked = stand.world.rest(asked.id).await;
-    stand.answer(first_child(&asked), "blue").await;
-    let head = stand.finish(&folder, asked.id).await;
-    assert_eq!((head.root.status.as_str(), head.children.len()), ("completed", 2));
-    let (found, differs) = stand.replay(&folder, true).await;
-    assert_eq!((found.status(), differs), (Status::Completed, Vec::new()), "{found:?}");
-    let (found, differs) = stand.replay(&folder, false).await;
-    assert_eq!((found.status(), differs), (Status::Running, Vec::new()), "{found:?}");
 }
 
 #[tokio::test]

@@ -3,24 +3,24 @@
 use super::report::Report;
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
-use crate::workflow::{Edge, Node, NodeKind};
+use crate::workflow::{Edge, Node, NodeKind, Route};
 
 /// Checks what needs the board, and what needs another part of its edge.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let workflow = subject.workflow;
-    if workflow.board.is_none() {
+    if workflow.board.is_none() && subject.above.iter().all(|above| above.board.is_none()) {
         workflow.nodes.iter().for_each(|node| {
-            let task = match &node.kind {
-                NodeKind::Agent { task, .. } | NodeKind::Check { task, .. } => task.as_ref(),
-                _ => None,
-            };
-            task.into_iter().for_each(|task| report.add(without_board("task", task.at())));
+            node.kind.task().into_iter().for_each(|task| report.add(without_board("task", task.at())));
         });
         for edge in &workflow.edges {
-            let of_routes =
-                edge.exhausted.iter().chain(&edge.rejected).filter_map(|route| route.fail.as_ref());
+            let routes = || edge.exhausted.iter().chain(&edge.rejected);
+            let (failing, dropping) = (
+                routes().filter_map(|route| route.fail.as_ref()),
+                routes().filter_map(|route| route.drop.as_ref()),
+            );
             edge.submit.iter().for_each(|submit| report.add(without_board("submit", submit.at())));
-            edge.fail.iter().chain(of_routes).for_each(|fail| report.add(without_board("fail", fail.at())));
+            edge.fail.iter().chain(failing).for_each(|fail| report.add(without_board("fail", fail.at())));
+            edge.drop.iter().chain(dropping).for_each(|drop| report.add(without_board("drop", drop.at())));
         }
     }
     workflow.nodes.iter().for_each(|node| check_node(node, report));
@@ -42,7 +42,28 @@ fn without_board(key: &str, at: &Position) -> Fault {
     Fault::error("task-without-board", at, message).with_hint("add `[board]` with `items` and `key`")
 }
 
+/// A task has one fate: it is submitted, left to a person, or cancelled.
+fn check_fates(edge: &Edge, report: &mut Report) {
+    let own: Vec<(&str, &Position)> = [("submit", &edge.submit), ("fail", &edge.fail), ("drop", &edge.drop)]
+        .into_iter()
+        .filter_map(|(key, expression)| Some((key, expression.as_ref()?.at())))
+        .collect();
+    let of_route = |route: &Route| match (&route.fail, &route.drop) {
+        (Some(fail), Some(drop)) => vec![("fail", fail.at().clone()), ("drop", drop.at().clone())],
+        _ => Vec::new(),
+    };
+    let own = own.into_iter().map(|(key, at)| (key, at.clone())).collect();
+    let routes = edge.exhausted.iter().chain(&edge.rejected).map(of_route);
+    for keys in std::iter::once(own).chain(routes) {
+        if let [(first, _), (second, at), ..] = &keys[..] {
+            let message = format!("`{}` has both `{first}` and `{second}`, and a task has one fate", edge.id);
+            report.add(Fault::error("two-fates", at, message).with_hint("keep one of them"));
+        }
+    }
+}
+
 fn check_edge(edge: &Edge, report: &mut Report) {
+    check_fates(edge, report);
     if let (Some(route), None) = (&edge.rejected, &edge.submit) {
         let message =
             format!("`{}` has a `rejected` route but submits nothing that could be rejected", edge.id);

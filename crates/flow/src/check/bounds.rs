@@ -10,7 +10,8 @@ use super::expressions::of_place;
 use crate::expression::RESERVED;
 use crate::graph::{Graph, Link};
 use crate::place::{Place, Segment};
-use crate::workflow::Assignment;
+use crate::shown::{Sources, View};
+use crate::workflow::{Assignment, Workflow};
 
 /// A condition such as `a.b < limit`, read from the side of the field.
 #[derive(Debug, Clone)]
@@ -44,23 +45,33 @@ pub(super) fn find_bounds(comparison: &Comparison) -> Vec<Bound> {
 }
 
 fn is_approached(graph: &Graph<'_>, link: &Link<'_>, part: &[Link<'_>], bound: &Bound) -> bool {
-    let kept = |set: &'_ [Assignment]| {
-        let kept = set.iter().filter(|assignment| assignment.is_kept(graph.workflow, graph.level));
-        kept.cloned().collect::<Vec<_>>()
+    let is_kept = |assignment: &&Assignment| assignment.is_kept(graph.workflow, graph.level);
+    let of = |link: &Link<'_>| {
+        let set = link.set().iter().chain(graph.set_of(link.from));
+        set.filter(is_kept).cloned().collect::<Vec<_>>()
     };
-    let of = |link: &Link<'_>| [kept(link.set()), kept(&graph.node(link.from).set)].concat();
     let all: Vec<Assignment> = part.iter().flat_map(of).collect();
     let mut touching = all.iter().filter(|assignment| touches(&assignment.place, &bound.path));
     touching.all(|assignment| is_step(assignment, bound))
-        && of(link).iter().any(|assignment| is_step(assignment, bound))
-        && !moves(&bound.limit, &all)
+        && (of(link).iter().any(|assignment| is_step(assignment, bound))
+            || leads_to_step(graph, link, part, bound))
+        && !moves(graph.workflow, &bound.limit, &all)
+}
+
+/// Whether the node that a link leads to makes the step, however it is left within the part: an outcome skips its `set`.
+fn leads_to_step(graph: &Graph<'_>, link: &Link<'_>, part: &[Link<'_>], bound: &Bound) -> bool {
+    let mut set = graph.set_of(link.to).filter(|assignment| assignment.is_kept(graph.workflow, graph.level));
+    let mut leaving = part.iter().filter(|other| other.from == link.to);
+    set.any(|assignment| is_step(assignment, bound)) && leaving.all(|other| other.edge.outcome().is_none())
 }
 
 /// Whether a `set`, the time or chance can move a limit. What a limit reads beside the state may be anything.
 ///
-/// A part of what it reads whole moves it too; what it only counts stays as long as its parts change alone.
-fn moves(limit: &Compiled, set: &[Assignment]) -> bool {
+/// A part of what it reads whole moves it too; what it only counts stays as long as its parts change alone. A view is read
+/// as if it were written out; what only a signal sets does not move, because each signal needs somebody.
+fn moves(workflow: &Workflow, limit: &Compiled, set: &[Assignment]) -> bool {
     let reads = limit.reads();
+    let moves_view = |name: &String| workflow.find_view(name).is_none_or(|view| is_moved(view, set));
     let is_other =
         |path: &&Vec<String>| path.first().is_some_and(|name| RESERVED[1..].contains(&name.as_str()));
     let changes = |place: &Place| {
@@ -70,12 +81,23 @@ fn moves(limit: &Compiled, set: &[Assignment]) -> bool {
     limit.is_fickle()
         || reads.whole_input
         || reads.any_variable
-        || !reads.variables.is_empty()
+        || reads.variables.iter().any(moves_view)
         || reads.paths.iter().any(|path| is_other(&path))
         || set
             .iter()
             .filter(|assignment| assignment.place.is_known())
             .any(|assignment| changes(&assignment.place))
+}
+
+/// Whether a `set`, a fact, the time or chance can move a view, which may be everything that it reads through others.
+fn is_moved(view: &View, set: &[Assignment]) -> bool {
+    let Sources { fields, any_field, facts, .. } = &view.reads;
+    let is_set = |field: &String| set.iter().any(|assignment| assignment.place.field() == field);
+    !view.value.is_known()
+        || view.value.compiled().is_fickle()
+        || *any_field
+        || !facts.is_empty()
+        || fields.iter().any(|field| RESERVED.contains(&field.as_str()) || is_set(field))
 }
 
 /// Whether an assignment is `path = path + n`, towards the bound. An unknown one may be.

@@ -3,21 +3,31 @@
 use super::bounds::names;
 use super::condition::plain_path;
 use super::expressions::{Sees, Usage, all_expressions};
+use super::fact_shapes::shape_of;
 use super::ground::{Ground, Stray, follow_from};
+use super::outcomes;
 use super::report::Report;
+use super::shape::Shape;
+use super::shown;
 use super::subject::Subject;
-use crate::expression::{RESERVED, find_word};
+use crate::expression::{Part, RESERVED, find_word};
 use crate::fault::Fault;
 use crate::nearest::find_nearest;
-use crate::workflow::Workflow;
+use crate::variables::{FactName, Local};
+use crate::workflow::{Edge, Workflow};
 
 /// Checks what every expression reads.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let workflow = subject.workflow;
     let ground = Ground::new(workflow);
+    let facts = FactName::ALL.map(|fact| (fact, shape_of(workflow, fact)));
     for usage in all_expressions(workflow) {
         let mut strays = find_strays(&ground, usage);
         strays.extend(find_strays_behind_binds(workflow, &ground, usage));
+        strays.extend(find_strays_behind_facts(workflow, &facts, usage));
+        strays.extend(find_strays_behind_signal(workflow, usage));
+        strays.extend(find_strays_behind_file(workflow, usage));
+        strays.extend(find_strays_behind_outcome(workflow, usage));
         strays.dedup();
         // What is written out may have been chosen, or put beside what the schema describes.
         strays
@@ -41,7 +51,7 @@ fn find_strays(ground: &Ground<'_>, usage: Usage<'_>) -> Vec<Stray> {
     };
     match usage.sees {
         Sees::OutputOf(node) => strays(&|path| ground.follow(path, Some(node))),
-        Sees::AnyOutput => strays(&|path| ground.follow(path, None)),
+        Sees::AnyOutput | Sees::Signal(_) | Sees::File(_) => strays(&|path| ground.follow(path, None)),
         Sees::Key(items) | Sees::Item(items) => {
             let list = plain_path(items.compiled());
             match list.map(|path| ground.items_at(&path)).unwrap_or_default() {
@@ -69,6 +79,68 @@ fn find_strays_behind_binds(workflow: &Workflow, ground: &Ground<'_>, usage: Usa
         }
     }
     strays
+}
+
+/// Follows what stands behind `$outcome`.
+fn find_strays_behind_outcome(workflow: &Workflow, usage: Usage<'_>) -> Vec<Stray> {
+    let Part::Edge(id) = usage.expression.part() else { return Vec::new() };
+    let Some(outcome) = workflow.find_edge(id).and_then(Edge::outcome) else { return Vec::new() };
+    let name = Local::Outcome.as_str();
+    let shape = outcomes::shape_of(outcome);
+    let paths = usage.expression.reads().variable_paths.iter().filter(|path| path[0] == name);
+    let stray = |path: &Vec<String>| {
+        let stray = follow_from(vec![Shape::new(&shape)], &path[1..], 0).err()?;
+        let path = [format!("${name}")].into_iter().chain(stray.path).collect();
+        Some(Stray { path, ..stray })
+    };
+    paths.filter_map(stray).collect()
+}
+
+/// Follows what stands behind the name of a fact, such as `$run.status`.
+fn find_strays_behind_facts(
+    workflow: &Workflow,
+    facts: &[(FactName, serde_json::Value)],
+    usage: Usage<'_>,
+) -> Vec<Stray> {
+    let mut strays = Vec::new();
+    for path in &usage.expression.reads().variable_paths {
+        let Some((name, within)) = path.split_first() else { continue };
+        let is_bound = workflow.bind.iter().any(|bind| bind.name == *name);
+        let Some((_, shape)) = facts.iter().find(|(fact, _)| fact.as_str() == name).filter(|_| !is_bound)
+        else {
+            continue;
+        };
+        if let Err(stray) = follow_from(vec![Shape::new(shape)], within, 0) {
+            let path = [format!("${name}")].into_iter().chain(stray.path).collect();
+            strays.push(Stray { path, ..stray });
+        }
+    }
+    strays
+}
+
+/// Follows what comes with a signal, such as `$signal.text`.
+fn find_strays_behind_signal(workflow: &Workflow, usage: Usage<'_>) -> Vec<Stray> {
+    let Sees::Signal(number) = usage.sees else { return Vec::new() };
+    let (name, shape) = (Local::Signal.as_str(), Shape::new(workflow.signals[number].input.document()));
+    let paths = usage.expression.reads().variable_paths.iter().filter(|path| path[0] == name);
+    let stray = |path: &Vec<String>| {
+        let stray = follow_from(vec![shape], &path[1..], 0).err()?;
+        Some(Stray { path: [format!("${name}")].into_iter().chain(stray.path).collect(), ..stray })
+    };
+    paths.filter_map(stray).collect()
+}
+
+/// Follows what stands in a file that is imported, such as `$file.title`.
+fn find_strays_behind_file(workflow: &Workflow, usage: Usage<'_>) -> Vec<Stray> {
+    let Sees::File(number) = usage.sees else { return Vec::new() };
+    let shapes = shown::shapes_of_file(workflow, &workflow.files[number]);
+    let name = Local::File.as_str();
+    let paths = usage.expression.reads().variable_paths.iter().filter(|path| path[0] == name);
+    let stray = |path: &Vec<String>| {
+        let stray = follow_from(shapes.clone(), &path[1..], 0).err()?;
+        Some(Stray { path: [format!("${name}")].into_iter().chain(stray.path).collect(), ..stray })
+    };
+    if shapes.is_empty() { Vec::new() } else { paths.filter_map(stray).collect() }
 }
 
 fn tell(workflow: &Workflow, usage: Usage<'_>, stray: &Stray) -> Fault {

@@ -42,8 +42,20 @@ impl<'w> Ground<'w> {
             } }),
             of_approval: object(answer, &["approved", "text"]),
             of_check: object(
-                json!({ "passed": { "type": "boolean" }, "results": { "type": "array" } }),
-                &["passed", "results"],
+                json!({
+                    "passed": { "type": "boolean" },
+                    "taskId": { "type": "integer" },
+                    "results": { "type": "array", "items": {
+                        "type": "object",
+                        "properties": {
+                            "name": text, "passed": { "type": "boolean" }, "exit": { "type": ["integer", "null"] },
+                            "milliseconds": { "type": "integer" }, "tail": text,
+                        },
+                        "required": ["name", "passed"],
+                        "additionalProperties": false,
+                    } },
+                }),
+                &["passed", "taskId", "results"],
             ),
             of_pass: json!({ "type": "null" }),
             feedback: json!({ "anyOf": [{ "type": "null" }, {
@@ -85,7 +97,8 @@ impl<'w> Ground<'w> {
             NodeKind::Map { .. } => Some(Shape::new(&self.of_map)),
             NodeKind::Approval { .. } => Some(Shape::new(&self.of_approval)),
             NodeKind::Check { .. } => Some(Shape::new(&self.of_check)),
-            NodeKind::End { .. } => None,
+            // It has a field for each of its nodes.
+            NodeKind::Parallel { .. } | NodeKind::End { .. } => None,
         }
     }
 

@@ -12,6 +12,7 @@ use super::scopes::find_unsettled;
 use super::subject::Subject;
 use crate::fault::Fault;
 use crate::graph::{Graph, Link, LinkKind};
+use crate::outcome::OutcomeKind;
 use crate::workflow::NodeKind;
 
 /// A loop in which a run may go round for ever.
@@ -150,8 +151,9 @@ fn is_capped(graph: &Graph<'_>, link: &Link<'_>) -> bool {
         return true;
     }
     match link.kind {
-        // A person sent the work back.
+        // A person sent the work back, or cancelled it.
         LinkKind::Rejected(_) => true,
+        LinkKind::Edge if link.edge.outcome().is_some_and(OutcomeKind::is_by_person) => true,
         LinkKind::Edge if has_cap(link) && link.edge.scope.is_none() => true,
         LinkKind::Edge | LinkKind::Exhausted(_) => {
             matches!(graph.node(link.from).kind, NodeKind::Approval { .. })

@@ -14,13 +14,16 @@ mod caps;
 mod choices;
 mod condition;
 mod expressions;
+mod fact_shapes;
 mod fields;
 mod ground;
 mod held;
 mod levels;
 mod loops;
+mod members;
 mod names;
 mod node_trial;
+mod outcomes;
 mod parents;
 mod places;
 mod reach;
@@ -28,9 +31,12 @@ mod render;
 mod report;
 mod scopes;
 mod shape;
+mod shown;
 mod subject;
+mod talk;
 mod values;
 
+pub(crate) use expressions::{Usage, all_expressions, of_place as expressions_of_place, step_expressions};
 pub use render::render_faults;
 
 use crate::fault::{Fault, sort};
@@ -44,7 +50,7 @@ use subject::Subject;
 /// Finds the syntax errors of a folder, and the faults of whatever can be read.
 pub fn check_folder(folder: &Folder) -> Vec<Fault> {
     let (workflows, mut faults) = load_with_gaps(folder);
-    workflows.iter().for_each(|workflow| check_one(workflow, &mut faults));
+    workflows.iter().for_each(|workflow| check_one(workflow, &[], &mut faults));
     sort(&mut faults);
     faults.dedup();
     faults
@@ -53,20 +59,23 @@ pub fn check_folder(folder: &Folder) -> Vec<Fault> {
 /// Finds the faults of a workflow and its children, with the warnings of the load.
 pub fn check(workflow: &Workflow) -> Vec<Fault> {
     let mut faults = workflow.warnings.clone();
-    check_one(workflow, &mut faults);
+    check_one(workflow, &[], &mut faults);
     sort(&mut faults);
     faults.dedup();
     faults
 }
 
-fn check_one(workflow: &Workflow, faults: &mut Vec<Fault>) {
+/// Checks a workflow below those that run it, the outermost first.
+fn check_one<'w>(workflow: &'w Workflow, above: &[&'w Workflow], faults: &mut Vec<Fault>) {
     let ground = Ground::new(workflow);
-    let subject = Subject::new(workflow, &ground);
+    let subject = Subject::new(workflow, above, &ground);
     let mut report = Report::new(workflow);
     let rules = [
         names::check,
         binds::check,
         board::check,
+        outcomes::check,
+        members::check,
         levels::check,
         reach::check,
         loops::check,
@@ -74,8 +83,12 @@ fn check_one(workflow: &Workflow, faults: &mut Vec<Fault>) {
         fields::check,
         places::check,
         choices::check,
+        talk::check,
+        shown::check,
     ];
     rules.iter().for_each(|rule| rule(&subject, &mut report));
+    shown::check_unread(workflow, above.last().copied(), &mut report);
     faults.extend(report.finish());
-    workflow.children.values().for_each(|child| check_one(child, faults));
+    let above: Vec<&Workflow> = above.iter().copied().chain([workflow]).collect();
+    workflow.children.values().for_each(|child| check_one(child, &above, faults));
 }

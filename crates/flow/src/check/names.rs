@@ -6,11 +6,13 @@ use super::report::Report;
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
 use crate::nearest::find_nearest;
+use crate::variables::{FactName, Local};
 use crate::workflow::{Edge, NodeKind, Target, Workflow};
 
 /// Checks the names.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     let workflow = subject.workflow;
+    check_binds(workflow, report);
     targets(workflow).for_each(|target| check_target(workflow, target, report));
     check_roles(workflow, report);
     check_children(workflow, report);
@@ -30,10 +32,30 @@ fn unknown<'n>(
     Fault::error(rule, at, format!("there is no {what} `{name}`")).with_nearest(find_nearest(name, known))
 }
 
+/// A place that is called like a fact hides it. That is no error of form, so that older runs still load.
+fn check_binds(workflow: &Workflow, report: &mut Report) {
+    for bind in &workflow.bind {
+        let known = FactName::find(&bind.name).is_some()
+            || Local::ALL.into_iter().any(|local| local.as_str() == bind.name);
+        if known {
+            let message = format!("`{}` is called like the variable `${0}` of every workflow", bind.name);
+            let fault = Fault::error("name-of-fact", &bind.at, message);
+            report.add(fault.with_hint("give the place another name"));
+        }
+    }
+}
+
 fn targets(workflow: &Workflow) -> impl Iterator<Item = &Target> {
     let of_levels = workflow.levels.values().filter_map(|level| level.start.as_ref());
     let start = Some(&workflow.start).filter(|_| !workflow.gaps.is_start_unknown);
-    start.into_iter().chain(of_levels).chain(workflow.edges.iter().flat_map(targets_of_edge))
+    let of_signals = workflow.signals.iter().filter_map(|signal| signal.to.as_ref());
+    let members = workflow.nodes.iter().flat_map(|node| node.kind.members());
+    start
+        .into_iter()
+        .chain(of_levels)
+        .chain(members)
+        .chain(workflow.edges.iter().flat_map(targets_of_edge))
+        .chain(of_signals)
 }
 
 fn targets_of_edge(edge: &Edge) -> impl Iterator<Item = &Target> {
@@ -104,7 +126,9 @@ fn check_overrides(workflow: &Workflow, place: usize, edge: &Edge, report: &mut 
             continue;
         };
         let meets = |from: &Target| edge.leaves(from.name.as_str());
-        let why = if !workflow.edges[other].from.iter().any(meets) {
+        let why = if workflow.edges[other].outcome() != edge.outcome() {
+            "they are for different outcomes".to_owned()
+        } else if !workflow.edges[other].from.iter().any(meets) {
             format!("it leaves another node, `{}`", workflow.edges[other].told_from())
         } else if other <= place {
             "it is tried first".to_owned()

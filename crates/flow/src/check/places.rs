@@ -8,6 +8,7 @@ use super::shape::{Field, Shape};
 use super::subject::Subject;
 use crate::fault::{Fault, Position};
 use crate::nearest::find_nearest;
+use crate::path::{PathStep, ResolvedPath};
 use crate::place::{Place, Segment};
 use crate::workflow::{Assignment, Workflow};
 
@@ -44,13 +45,14 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// Lists the assignments of all nodes, edges and routes.
+/// Lists the assignments of all nodes, edges, routes and signals.
 pub(super) fn assignments(workflow: &Workflow) -> impl Iterator<Item = &Assignment> {
     let of_edges = workflow.edges.iter().flat_map(|edge| {
         let routes = edge.exhausted.iter().chain(&edge.rejected).flat_map(|route| &route.set);
         edge.set.iter().chain(routes)
     });
-    workflow.nodes.iter().flat_map(|node| &node.set).chain(of_edges)
+    let of_signals = workflow.signals.iter().flat_map(|signal| &signal.set);
+    workflow.nodes.iter().flat_map(|node| &node.set).chain(of_edges).chain(of_signals)
 }
 
 /// What stands in the brackets of a place is an index or a key.
@@ -108,6 +110,22 @@ fn walk<'s>(state: Shape<'s>, place: &Place) -> Walked<'s> {
         }
     }
     Walked::Inside(shapes)
+}
+
+/// Returns the shapes at a path; empty if nothing is known. If it leads outside, why, and what to do.
+pub(super) fn shapes_at<'w>(
+    workflow: &'w Workflow,
+    path: &ResolvedPath,
+) -> Result<Vec<Shape<'w>>, (String, String)> {
+    let name = |step: &PathStep| match step {
+        PathStep::Key(name) => Some(Segment::Name(name.clone())),
+        PathStep::Index(_) => None,
+    };
+    let segments = path.steps().iter().filter_map(name).collect();
+    match walk(Shape::new(workflow.schema.document()), &Place::new(&path.to_string(), segments, false)) {
+        Walked::Inside(shapes) => Ok(shapes),
+        Walked::Outside { why, hint, .. } => Err((why, hint)),
+    }
 }
 
 fn tell_outside(shapes: &[Shape<'_>], segment: &Segment, before: &str) -> (String, String) {

@@ -9,8 +9,8 @@ use crate::workflow::{NodeKind, Workflow};
 /// Checks the links of every level.
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     check_ends_left(subject.workflow, report);
-    // An edge that cannot be read may lead anywhere.
-    if subject.workflow.gaps.has_lost_edges {
+    // An edge or a signal that cannot be read may lead anywhere.
+    if subject.workflow.gaps.has_lost_edges || subject.workflow.gaps.has_lost_signals {
         return;
     }
     check_unreachable(subject, report);
@@ -59,9 +59,15 @@ fn is_unknown(graph: &Graph<'_>, number: usize) -> bool {
         || graph.left_astray.contains(&number)
 }
 
+/// Whether a node is performed by a `parallel` node, which leads on.
+fn is_member(graph: &Graph<'_>, number: usize) -> bool {
+    graph.workflow.find_group(graph.node(number).name.as_str()).is_some()
+}
+
 fn is_dead_end(graph: &Graph<'_>, number: usize) -> bool {
     !is_end(graph, number)
         && !is_unknown(graph, number)
+        && !is_member(graph, number)
         && !graph.links.iter().any(|link| link.from == number)
 }
 
@@ -81,7 +87,12 @@ fn check_dead_ends(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) 
 /// Nodes that only lead to a dead end are not reported again.
 fn check_paths_to_an_end(graph: &Graph<'_>, is_reached: &[bool], report: &mut Report) {
     let mut leads: Vec<bool> = (0..is_reached.len())
-        .map(|number| is_end(graph, number) || is_unknown(graph, number) || is_dead_end(graph, number))
+        .map(|number| {
+            is_end(graph, number)
+                || is_unknown(graph, number)
+                || is_member(graph, number)
+                || is_dead_end(graph, number)
+        })
         .collect();
     let mut pending: Vec<usize> = (0..leads.len()).filter(|number| leads[*number]).collect();
     while let Some(number) = pending.pop() {

@@ -60,7 +60,7 @@ fn is_answer(condition: &Condition) -> bool {
 
 /// Lists what is set along the links, by them and by the nodes that they leave.
 fn assignments_of<'w>(graph: &Graph<'w>, part: &[Link<'w>]) -> Vec<&'w Assignment> {
-    let all = part.iter().flat_map(|link| link.set().iter().chain(&graph.node(link.from).set));
+    let all = part.iter().flat_map(|link| link.set().iter().chain(graph.set_of(link.from)));
     all.filter(|assignment| assignment.is_known() && assignment.is_kept(graph.workflow, graph.level))
         .collect()
 }

@@ -110,7 +110,13 @@ impl<'s> Shape<'s> {
             let items = if shape.types().contains(&"array") { shape.items() } else { None };
             items.map_or_else(|| vec![*shape], |items| items.alternatives())
         });
-        field_of(through.collect(), name)
+        let found = field_of(through.collect(), name);
+        // A list that says nothing of its items may have any.
+        let is_open = |shape: &Shape<'_>| shape.types().contains(&"array") && shape.items().is_none();
+        match found {
+            Field::Undescribed | Field::Closed if alternatives.iter().any(is_open) => Field::Open,
+            found => found,
+        }
     }
 
     /// Says what is known of a field that is written; lists are not passed through.

@@ -8,6 +8,8 @@ use crate::workflow::Workflow;
 /// A workflow under check.
 pub(super) struct Subject<'w> {
     pub(super) workflow: &'w Workflow,
+    /// The workflows that run it, the outermost first.
+    pub(super) above: Vec<&'w Workflow>,
     pub(super) levels: Vec<LevelView<'w>>,
 }
 
@@ -23,7 +25,7 @@ pub(super) struct LevelView<'w> {
 
 impl<'w> Subject<'w> {
     /// Looks at a workflow.
-    pub(super) fn new(workflow: &'w Workflow, ground: &Ground<'w>) -> Subject<'w> {
+    pub(super) fn new(workflow: &'w Workflow, above: &[&'w Workflow], ground: &Ground<'w>) -> Subject<'w> {
         let view = |level: u32| {
             let graph = Graph::new(workflow, level);
             let is_reached = graph.reachable();
@@ -31,7 +33,8 @@ impl<'w> Subject<'w> {
             let trials = (0..workflow.nodes.len()).map(trial).collect();
             LevelView { level, graph, is_reached, trials }
         };
-        Subject { workflow, levels: levels(workflow).into_iter().map(view).collect() }
+        let levels = levels(workflow).into_iter().map(view).collect();
+        Subject { workflow, above: above.to_vec(), levels }
     }
 }
 

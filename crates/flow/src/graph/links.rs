@@ -61,6 +61,8 @@ pub(crate) struct Graph<'w> {
     pub(crate) workflow: &'w Workflow,
     pub(crate) level: u32,
     pub(crate) start: Option<usize>,
+    /// The nodes at which a signal continues a run that has ended.
+    pub(crate) continued: Vec<usize>,
     pub(crate) links: Vec<Link<'w>>,
     /// The nodes that a link leaves to a name that no node has.
     pub(crate) left_astray: Vec<usize>,
@@ -95,12 +97,26 @@ impl<'w> Graph<'w> {
         let is_unknown =
             workflow.gaps.is_start_unknown && std::ptr::eq(workflow.start_at(level), &workflow.start);
         let start = number(workflow.start_at(level).name.as_str()).filter(|_| !is_unknown);
-        Graph { workflow, level, start, links, left_astray, entered_astray }
+        let targets = workflow.signals.iter().filter_map(|signal| signal.to.as_ref());
+        let continued = targets.filter_map(|to| number(to.name.as_str())).collect();
+        Graph { workflow, level, start, continued, links, left_astray, entered_astray }
     }
 
     /// Returns a node by its number.
     pub(crate) fn node(&self, number: usize) -> &'w Node {
         &self.workflow.nodes[number]
+    }
+
+    /// Lists the nodes that a `parallel` node performs.
+    fn members(&self, number: usize) -> impl Iterator<Item = usize> + use<'_, 'w> {
+        let find = |name: &str| self.workflow.nodes.iter().position(|node| node.name.as_str() == name);
+        self.node(number).kind.members().iter().filter_map(move |member| find(member.name.as_str()))
+    }
+
+    /// Lists what the step of a node changes, with what the nodes change that it performs.
+    pub(crate) fn set_of(&self, number: usize) -> impl Iterator<Item = &'w Assignment> {
+        let of_members = self.members(number).flat_map(|member| &self.node(member).set);
+        of_members.chain(&self.node(number).set)
     }
 
     /// Says of each node whether a run of this level can come to it. Without a start it may be any, and so behind a
@@ -110,13 +126,15 @@ impl<'w> Graph<'w> {
             return vec![true; self.workflow.nodes.len()];
         }
         let mut is_reached = vec![false; self.workflow.nodes.len()];
-        let mut pending: Vec<usize> = self.start.into_iter().chain(self.entered_astray.clone()).collect();
+        let roots = self.start.into_iter().chain(self.continued.clone());
+        let mut pending: Vec<usize> = roots.chain(self.entered_astray.clone()).collect();
         while let Some(node) = pending.pop() {
             if self.left_astray.contains(&node) {
                 return vec![true; self.workflow.nodes.len()];
             }
             if !std::mem::replace(&mut is_reached[node], true) {
                 pending.extend(self.links.iter().filter(|link| link.from == node).map(|link| link.to));
+                pending.extend(self.members(node));
             }
         }
         is_reached

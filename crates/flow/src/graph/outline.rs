@@ -68,7 +68,7 @@ impl Outline {
             to: index(link.to),
             edge: link.edge.id.to_string(),
             label: label(link),
-            is_aside: !matches!(link.kind, LinkKind::Edge),
+            is_aside: !matches!(link.kind, LinkKind::Edge) || link.edge.on.is_some(),
         };
         Outline {
             name: workflow.name.clone(),
@@ -95,6 +95,10 @@ fn shown(node: &Node) -> Shown {
     let (detail, look) = match &node.kind {
         NodeKind::Agent { role, .. } => (format!("{word} {}", role.name), Look::Work),
         NodeKind::Map { workflow, .. } => (format!("{word} {}", workflow.name), Look::Work),
+        NodeKind::Parallel { nodes } => {
+            let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+            (format!("{word} {}", names.join(", ")), Look::Work)
+        }
         NodeKind::Check { .. } | NodeKind::Pass => (word.to_owned(), Look::Work),
         NodeKind::Approval { .. } => (word.to_owned(), Look::Person),
         NodeKind::End { status: EndStatus::Completed, .. } => (word.to_owned(), Look::Completed),

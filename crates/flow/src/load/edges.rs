@@ -7,11 +7,15 @@ use toml::de::DeTable;
 use crate::expression::Part;
 use crate::fault::{Fault, Position};
 use crate::gaps::Gaps;
-use crate::load::head::{read_name, read_target};
+use crate::load::head::{read_name, read_target, read_targets};
 use crate::load::nodes::read_set;
-use crate::load::section::{Section, count_of, text_of};
+use crate::load::section::{Section, count_of, list_names, text_of};
+use crate::load::sends;
 use crate::name::EdgeId;
-use crate::workflow::{Edge, Named, Route, Target};
+use crate::nearest::find_nearest;
+use crate::outcome::OutcomeKind;
+use crate::variables::Local;
+use crate::workflow::{Edge, Named, On, Route, Target};
 
 /// The keys of an edge.
 const KEYS: &[&str] = &[
@@ -19,23 +23,26 @@ const KEYS: &[&str] = &[
     "title",
     "from",
     "to",
+    "on",
     "when",
     "maxIterations",
     "scope",
     "exhausted",
     "rejected",
     "set",
+    "send",
     "submit",
     "fail",
+    "drop",
     "overrides",
     "levels",
 ];
 
 /// The keys of a way out of a cap.
-const EXHAUSTED_KEYS: &[&str] = &["to", "when", "set", "fail"];
+const EXHAUSTED_KEYS: &[&str] = &["to", "when", "set", "send", "fail", "drop"];
 
 /// The keys of the way of a task that was sent back; there is nothing to choose.
-const REJECTED_KEYS: &[&str] = &["to", "set", "fail"];
+const REJECTED_KEYS: &[&str] = &["to", "set", "send", "fail", "drop"];
 
 /// Reads the edges. What could not be read of them is among the gaps.
 pub(crate) fn read(section: &Section<'_>, gaps: &mut Gaps) -> Vec<Edge> {
@@ -72,11 +79,15 @@ fn read_edge<'t>(section: &Section<'t>, table: &'t DeTable<'t>, at: Position) ->
     let edge_title = edge.text("title").map(|text| text.value.to_owned()).unwrap_or_default();
     let from = read_from(&edge);
     let to = read_node(&edge, "to");
-    let [when, scope, submit, fail] = ["when", "scope", "submit", "fail"].map(|key| edge.expression(key));
+    let on = read_on(&edge);
+    let edge = if on == Ok(None) { edge } else { edge.with_local(Local::Outcome) };
+    let [when, scope, submit, fail, drop] =
+        ["when", "scope", "submit", "fail", "drop"].map(|key| edge.expression(key));
     let max_iterations = edge.count("maxIterations");
     let exhausted = read_exhausted(&edge);
     let rejected = edge.table("rejected").map(|(table, at)| read_route(&edge, table, at, REJECTED_KEYS));
     let set = read_set(&edge, "set");
+    let send = sends::read(&edge);
     let overrides = read_overrides(&edge);
     let level = |value| Some((count_of(toml::Spanned::get_ref(value))?, edge.reader.position(value.span())));
     let levels = edge.list("levels", "a list of whole numbers from 1", level);
@@ -86,14 +97,17 @@ fn read_edge<'t>(section: &Section<'t>, table: &'t DeTable<'t>, at: Position) ->
         title: edge_title,
         from: from?,
         to: to?,
+        on: on.ok()?,
         when,
         max_iterations,
         scope,
         exhausted,
         rejected: rejected.flatten(),
         set,
+        send,
         submit,
         fail,
+        drop,
         overrides,
         levels,
         at,
@@ -104,26 +118,31 @@ fn read_node(edge: &Section<'_>, key: &str) -> Option<Target> {
     edge.needed_text(key).and_then(|text| read_target(edge.reader, &text))
 }
 
+/// Reads the outcome that an edge is for. It is an error if it cannot be read: nobody can say what the edge is for then.
+fn read_on(edge: &Section<'_>) -> Result<Option<On>, ()> {
+    if !edge.has("on") {
+        return Ok(None);
+    }
+    let text = edge.text("on").ok_or(())?;
+    let at = edge.reader.position(text.literal.clone());
+    if let Some(outcome) = OutcomeKind::find(text.value) {
+        return Ok(Some(On { outcome, at }));
+    }
+    let words = OutcomeKind::ALL.map(OutcomeKind::as_str);
+    let fault = Fault::error("unknown-outcome", &at, format!("there is no outcome called `{}`", text.value));
+    edge.reader.add(match find_nearest(text.value, words) {
+        Some(nearest) => fault.with_hint(format!("did you mean `{nearest}`?")),
+        None => fault.with_hint(format!("the outcomes are {}", list_names(&words))),
+    });
+    Err(())
+}
+
 /// Reads the nodes that an edge leaves: one, or a list.
 fn read_from(edge: &Section<'_>) -> Option<Vec<Target>> {
     if !edge.is_list("from") {
         return Some(vec![read_node(edge, "from")?]);
     }
-    let names = edge.list("from", "the name of a node, or a list of names", text_of)?;
-    let mut nodes: Vec<Target> = Vec::new();
-    for text in names {
-        let node = read_target(edge.reader, &text)?;
-        if nodes.iter().any(|other| other.name == node.name) {
-            let message = format!("`{}` is named twice", node.name);
-            edge.reader.add(Fault::error("duplicate-name", &node.at, message).with_hint("remove one"));
-        } else {
-            nodes.push(node);
-        }
-    }
-    if nodes.is_empty() {
-        edge.missing("from", "add `from = …`".to_owned());
-    }
-    Some(nodes).filter(|nodes| !nodes.is_empty())
+    read_targets(edge, "from", "the name of a node, or a list of names")
 }
 
 fn read_exhausted(edge: &Section<'_>) -> Vec<Route> {
@@ -138,8 +157,9 @@ fn read_route<'t>(edge: &Section<'t>, table: &'t DeTable<'t>, at: Position, keys
     let to = read_node(&route, "to");
     let when = if keys.contains(&"when") { route.expression("when") } else { None };
     let set = read_set(&route, "set");
-    let fail = route.expression("fail");
-    Some(Route { to: to?, when, set, fail, at: route.header().clone() })
+    let send = sends::read(&route);
+    let [fail, drop] = ["fail", "drop"].map(|key| route.expression(key));
+    Some(Route { to: to?, when, set, send, fail, drop, at: route.header().clone() })
 }
 
 fn read_overrides(edge: &Section<'_>) -> Vec<(EdgeId, Position)> {

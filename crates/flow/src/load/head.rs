@@ -9,11 +9,14 @@ use crate::name::{NAME_CHARACTERS_MAX, NodeName, is_name};
 use crate::workflow::{Bind, Board, Named, Target};
 
 /// The keys of a workflow.
-pub(crate) const KEYS: &[&str] =
-    &["name", "title", "start", "input", "state", "bind", "board", "nodes", "edges", "levels"];
+pub(crate) const KEYS: &[&str] = &[
+    "name", "title", "start", "input", "state", "folder", "bind", "view", "board", "nodes", "edges",
+    "signals", "levels", "files",
+];
 
 /// The keys of a board.
-const BOARD_KEYS: &[&str] = &["items", "key", "title", "description", "criteria", "priority", "depends"];
+const BOARD_KEYS: &[&str] =
+    &["items", "key", "title", "description", "criteria", "priority", "depends", "branch", "base"];
 
 /// What stands at the top.
 pub(crate) struct Head {
@@ -59,7 +62,7 @@ pub(crate) fn read_bind(section: &Section<'_>) -> Vec<Bind> {
     binds
 }
 
-fn check_variable(reader: Reader<'_>, key: &Text<'_>) {
+pub(crate) fn check_variable(reader: Reader<'_>, key: &Text<'_>) {
     let is_variable = key.value.starts_with(|c: char| c.is_ascii_alphabetic())
         && key.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     // What JSONata knows itself is not asked for from outside.
@@ -79,9 +82,10 @@ pub(crate) fn read_board(section: &Section<'_>) -> Option<Board> {
         Section::new(section.reader, table, "the board".to_owned(), Part::Board, at.clone(), BOARD_KEYS);
     let items = board.needed_expression("items");
     let key = board.needed_expression("key");
-    let [title, description, criteria, priority, depends] =
-        ["title", "description", "criteria", "priority", "depends"].map(|key| board.expression(key));
-    Some(Board { items, key, title, description, criteria, priority, depends, at })
+    let [title, description, criteria, priority, depends, branch, base] =
+        ["title", "description", "criteria", "priority", "depends", "branch", "base"]
+            .map(|key| board.expression(key));
+    Some(Board { items, key, title, description, criteria, priority, depends, branch, base, at })
 }
 
 /// Reads a name of any kind.
@@ -96,6 +100,25 @@ pub(crate) fn read_name(reader: Reader<'_>, text: &Text<'_>) -> Option<Named> {
     );
     reader.add(fault.with_hint(hint));
     None
+}
+
+/// Reads a list of names of nodes, at least one and none twice.
+pub(crate) fn read_targets(section: &Section<'_>, key: &str, wanted: &str) -> Option<Vec<Target>> {
+    let names = section.list(key, wanted, text_of)?;
+    let mut nodes: Vec<Target> = Vec::new();
+    for text in names {
+        let node = read_target(section.reader, &text)?;
+        if nodes.iter().any(|other| other.name == node.name) {
+            let message = format!("`{}` is named twice", node.name);
+            section.reader.add(Fault::error("duplicate-name", &node.at, message).with_hint("remove one"));
+        } else {
+            nodes.push(node);
+        }
+    }
+    if nodes.is_empty() {
+        section.missing(key, format!("add `{key} = …`"));
+    }
+    Some(nodes).filter(|nodes| !nodes.is_empty())
 }
 
 /// Reads the name of a node that something leads to.

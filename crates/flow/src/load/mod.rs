@@ -13,11 +13,14 @@ mod pointer;
 mod roles;
 mod schemas;
 mod section;
+mod sends;
+mod shown;
+mod signals;
 mod tags;
 mod unique;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use toml::Spanned;
@@ -28,7 +31,7 @@ use crate::fault::{Fault, Faults, Position};
 use crate::folder::{FILE_BYTES_MAX, FILES_MAX, Folder};
 use crate::gaps::Gaps;
 use crate::load::head::Head;
-use crate::load::section::{Reader, Section};
+use crate::load::section::{Known, Reader, Section};
 use crate::name::{NodeName, is_name};
 use crate::role::Role;
 use crate::schema::StateSchema;
@@ -131,7 +134,7 @@ impl Loading<'_> {
             self.check_usual_schemas(prefix);
             return None;
         };
-        let reader = Reader { source, faults: self.faults, variables: &[] };
+        let reader = Reader { source, faults: self.faults, known: Known::default() };
         let title = "the workflow".to_owned();
         let section =
             Section::new(reader, parsed.get_ref(), title, Part::Workflow, source.line_at(0), head::KEYS);
@@ -160,12 +163,19 @@ impl Loading<'_> {
         let before = self.faults.count();
         let bind = head::read_bind(&section);
         gaps.has_doubtful_values |= self.faults.count() > before;
-        let variables = head::bind_names(&section);
-        let section = section.with_variables(&variables);
+        let binds = head::bind_names(&section);
+        let names: Vec<String> = binds.iter().cloned().chain(shown::view_names(&section)).collect();
+        let views = shown::read_views(&section, &names, binds.len());
+        let section = section.with_variables(&names);
+        let files_folder = shown::read_folder(&section, prefix);
+        let files = self.read_files(prefix, &section);
         let head = Head::read(&section);
         let board = head::read_board(&section);
         let nodes = self.read_nodes(prefix, &section, &roles, &mut gaps);
         let edges = edges::read(&section, &mut gaps);
+        let before_signals = self.faults.count_hard();
+        let signals = self.read_signals(prefix, &section);
+        gaps.has_lost_signals = self.faults.count_hard() > before_signals;
         let before = self.faults.count();
         let levels = levels::read(&section);
         gaps.has_doubtful_levels = self.faults.count() > before;
@@ -176,24 +186,32 @@ impl Loading<'_> {
         gaps.is_state_unknown = schema.is_none();
         let Head { name, title, start } = head;
         gaps.is_start_unknown = start.is_none();
-        Workflow {
+        let mut workflow = Workflow {
             name,
             title,
             start: start.unwrap_or_else(|| unknown_start(section.header())),
             bind,
             board,
+            files_folder,
+            views,
+            files,
             nodes,
             edges,
+            signals,
             levels,
             schema: schema.unwrap_or_else(StateSchema::open),
             input: input.flatten(),
             roles,
             children,
+            facts: BTreeSet::new(),
             warnings: Vec::new(),
             gaps,
             folder: Arc::clone(&self.folder),
             at: section.header().clone(),
-        }
+        };
+        workflow.find_sources();
+        workflow.facts = workflow.find_facts();
+        workflow
     }
 
     /// Reads the nodes. Prompts are held against them only if the names of all inputs could be read.

@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 use crate::expression::{Expression, Part};
 use crate::fault::{Fault, Position};
 use crate::gaps::Gaps;
-use crate::load::head::read_name;
+use crate::load::head::{read_name, read_targets};
 use crate::load::section::{Section, entries_of, list_names, text_of};
 use crate::name::NodeName;
 use crate::nearest::find_nearest;
@@ -17,6 +17,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("map", &["kind", "title", "workflow", "items", "key", "depends", "max_parallel", "set"]),
     ("approval", &["kind", "title", "question", "set"]),
     ("check", &["kind", "title", "checks", "task", "set"]),
+    ("parallel", &["kind", "title", "nodes", "set"]),
     ("pass", &["kind", "title", "set"]),
     ("end", &["kind", "title", "status", "reason", "result"]),
 ];
@@ -101,6 +102,7 @@ fn read_node<'t>(section: &Section<'t>, name: &str, table: &'t DeTable<'t>, at: 
         "map" => read_map(&node),
         "approval" => Some(NodeKind::Approval { question: node.needed_expression("question") }),
         "check" => Some(read_check(&node)),
+        "parallel" => read_parallel(&node),
         "pass" => Some(NodeKind::Pass),
         _ => Some(read_end(&node)),
     };
@@ -143,6 +145,14 @@ fn read_check(node: &Section<'_>) -> NodeKind {
         Some(Named { name: text.value.to_owned(), at: node.reader.position(text.literal) })
     };
     NodeKind::Check { names: node.list("checks", "a list of texts", named), task: node.expression("task") }
+}
+
+fn read_parallel(node: &Section<'_>) -> Option<NodeKind> {
+    if !node.has("nodes") {
+        node.missing("nodes", "add `nodes = […]` with the names of agent and check nodes".to_owned());
+    }
+    let nodes = read_targets(node, "nodes", "a list of the names of nodes")?;
+    Some(NodeKind::Parallel { nodes })
 }
 
 fn read_end(node: &Section<'_>) -> NodeKind {

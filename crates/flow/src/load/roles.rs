@@ -62,21 +62,28 @@ impl Loading<'_> {
             gaps.roles.insert(name.to_owned());
             Schema::open()
         });
-        if let Err(error) = Role::check_template(name, prompt.text) {
-            let detail = error.detail().unwrap_or("it is not a template");
-            let bytes = find_meant(prompt.text, error.line().unwrap_or(1), detail);
-            let message = format!("the prompt cannot be read: {detail}");
-            self.faults.add(Fault::error("bad-template", &prompt.position(bytes), message));
+        if !self.check_template(name, &prompt, ("prompt", "compute the value in the `input` of the node")) {
             return Role::compile(name, "", output, top).ok();
-        }
-        let misuses = find_misuses(prompt.text);
-        for Misuse { bytes, message } in &misuses {
-            let fault = Fault::error("bad-template", &prompt.position(bytes.clone()), message.clone());
-            self.faults.add(fault.with_hint("compute the value in the `input` of the node"));
         }
         let role = Role::compile(name, prompt.text, output, top).ok()?;
         self.check_calls(&role, &prompt);
         Some(role)
+    }
+
+    /// Judges the text of a template, and tells whether it can be compiled.
+    pub(super) fn check_template(&self, name: &str, prompt: &Source<'_>, (what, hint): (&str, &str)) -> bool {
+        if let Err(error) = Role::check_template(name, prompt.text) {
+            let detail = error.detail().unwrap_or("it is not a template");
+            let bytes = find_meant(prompt.text, error.line().unwrap_or(1), detail);
+            let message = format!("the {what} cannot be read: {detail}");
+            self.faults.add(Fault::error("bad-template", &prompt.position(bytes), message));
+            return false;
+        }
+        for Misuse { bytes, message } in find_misuses(prompt.text) {
+            let fault = Fault::error("bad-template", &prompt.position(bytes), message);
+            self.faults.add(fault.with_hint(hint));
+        }
+        true
     }
 
     /// Finds filters and tests that a prompt cannot call.

@@ -14,6 +14,7 @@ use crate::fault::{Fault, Faults, Position};
 use crate::nearest::find_nearest;
 use crate::place::{self, Place, RawSegment, Segment};
 use crate::source::Source;
+use crate::variables::{FactName, Local};
 use crate::workflow::Limit;
 
 /// What the reading of one file needs everywhere.
@@ -21,8 +22,30 @@ use crate::workflow::Limit;
 pub(crate) struct Reader<'t> {
     pub(crate) source: &'t Source<'t>,
     pub(crate) faults: &'t Faults,
-    /// The variables that expressions may use.
-    pub(crate) variables: &'t [String],
+    pub(crate) known: Known<'t>,
+}
+
+/// The variables that expressions may use.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known<'t> {
+    /// The names of `[bind]` and `[view]`.
+    pub(crate) names: &'t [String],
+    /// The views further down, which are not known yet.
+    pub(crate) below: &'t [String],
+    /// Whether facts are known.
+    pub(crate) facts: bool,
+    /// What comes with the occasion.
+    pub(crate) local: Option<Local>,
+}
+
+impl<'t> Known<'t> {
+    fn list(self) -> Vec<&'t str> {
+        let mut names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let facts: &[FactName] = if self.facts { &FactName::ALL } else { &[] };
+        names.extend(facts.iter().map(|fact| fact.as_str()));
+        names.extend(self.local.map(Local::as_str));
+        names
+    }
 }
 
 /// A text with where its literal stands.
@@ -84,7 +107,8 @@ impl<'t> Reader<'t> {
 
     fn check_variables(&self, expression: &Expression, at: impl Fn(Range<usize>) -> Position) {
         let text = expression.text();
-        for name in expression.reads().variables.iter().filter(|name| !self.variables.contains(*name)) {
+        let known = self.known.list();
+        for name in expression.reads().variables.iter().filter(|name| !known.contains(&name.as_str())) {
             let bytes = find_word(text, &format!("${name}"));
             let is_called =
                 bytes.as_ref().is_some_and(|bytes| text[bytes.end..].trim_start().starts_with('('));
@@ -94,9 +118,19 @@ impl<'t> Reader<'t> {
     }
 
     fn unknown_variable(&self, name: &str, at: &Position) -> Fault {
+        if let Some(local) = Local::find(name) {
+            let message = format!("`${name}` is not known here");
+            let hint = format!("use it in {}", local.home());
+            return Fault::error("misplaced-variable", at, message).with_hint(hint);
+        }
+        if self.known.below.iter().any(|view| view == name) {
+            let message = format!("the view `${name}` is not above this one");
+            return Fault::error("view-below", at, message)
+                .with_hint("move it up: a view may use those above it");
+        }
         let fault = Fault::error("unknown-variable", at, format!("there is no variable `${name}`"));
-        let hint = "define it under `[bind]`; places of `[bind]` cannot use variables";
-        match find_nearest(name, self.variables.iter().map(String::as_str)) {
+        let hint = "define it under `[view]` or `[bind]`; places of `[bind]` cannot use variables";
+        match find_nearest(name, self.known.list()) {
             Some(nearest) => fault.with_hint(format!("did you mean `${nearest}`?")),
             None => fault.with_hint(hint),
         }
@@ -157,9 +191,16 @@ impl<'t> Section<'t> {
         section
     }
 
-    /// Lets the expressions that are read from here on use variables.
-    pub(crate) fn with_variables(self, variables: &'t [String]) -> Section<'t> {
-        Section { reader: Reader { variables, ..self.reader }, ..self }
+    /// Lets the expressions that are read from here on use the names of `[bind]`, and facts.
+    pub(crate) fn with_variables(self, names: &'t [String]) -> Section<'t> {
+        let known = Known { names, facts: true, ..self.reader.known };
+        Section { reader: Reader { known, ..self.reader }, ..self }
+    }
+
+    /// Lets the expressions that are read from here on use a variable that comes with what they are for.
+    pub(crate) fn with_local(self, local: Local) -> Section<'t> {
+        let known = Known { local: Some(local), ..self.reader.known };
+        Section { reader: Reader { known, ..self.reader }, ..self }
     }
 
     pub(crate) fn header(&self) -> &Position {
@@ -302,6 +343,11 @@ impl<'t> Section<'t> {
             }
         }
         Some(found)
+    }
+
+    /// Whether there is a key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
     }
 
     /// Whether a key has a list.

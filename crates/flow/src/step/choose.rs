@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::expression::Expression;
 use crate::name::{EdgeId, NodeName};
+use crate::outcome::OutcomeKind;
 use crate::step::evaluate::{evaluate_scope, holds};
 use crate::step::seen::find_seen;
 use crate::step::{Look, StepFault, Tried, evaluate_text};
@@ -31,6 +32,9 @@ pub enum Choice {
         /// The key of the task that is left to a person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fail: Option<String>,
+        /// The key of the task that is cancelled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        drop: Option<String>,
         /// The edges that were looked at.
         tried: Vec<Tried>,
     },
@@ -47,6 +51,9 @@ pub enum Choice {
         /// The key of the task that is left to a person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fail: Option<String>,
+        /// The key of the task that is cancelled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        drop: Option<String>,
         /// The edges that were looked at.
         tried: Vec<Tried>,
     },
@@ -68,11 +75,12 @@ pub enum Choice {
     End,
 }
 
-/// Chooses what follows a node. `used` says how often an edge was taken in a scope.
+/// Chooses what follows a node with an outcome, or with a result. `used` says how often an edge was taken in a scope.
 pub fn choose(
     look: &Look<'_>,
     level: u32,
     node: &str,
+    on: Option<OutcomeKind>,
     used: &dyn Fn(&EdgeId, &str) -> u32,
 ) -> Result<Choice, StepFault> {
     let missing = || StepFault::Missing { kind: "node", name: node.to_owned() };
@@ -80,7 +88,7 @@ pub fn choose(
         return Ok(Choice::End);
     }
     let mut tried = Vec::new();
-    for edge in look.workflow().edges_from(node, level) {
+    for edge in look.workflow().edges_on(node, level, on) {
         let held = holds(look, edge.when.as_ref())?;
         let saw = edge.when.as_ref().map(|when| find_seen(look, when)).unwrap_or_default();
         tried.push(Tried { edge: edge.id.clone(), held, saw });
@@ -107,6 +115,7 @@ fn take(
         to: edge.to.name.clone(),
         submit: edge.submit.as_ref().map(|submit| get_text(look, submit)).transpose()?,
         fail: find_text(look, edge.fail.as_ref())?,
+        drop: find_text(look, edge.drop.as_ref())?,
         tried,
     })
 }
@@ -116,12 +125,14 @@ fn take_route(look: &Look<'_>, edge: &Edge, scope: String, tried: Vec<Tried>) ->
     for (number, route) in edge.exhausted.iter().enumerate() {
         if holds(look, route.when.as_ref())? {
             let fail = find_text(look, route.fail.as_ref())?;
+            let drop = find_text(look, route.drop.as_ref())?;
             return Ok(Choice::Exhausted {
                 edge: id,
                 scope,
                 route: number,
                 to: route.to.name.clone(),
                 fail,
+                drop,
                 tried,
             });
         }

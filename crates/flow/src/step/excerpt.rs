@@ -25,6 +25,11 @@ impl fmt::Display for Excerpt<'_> {
     }
 }
 
+/// Tells a value in a message.
+pub(crate) fn tell_value(value: &Value) -> String {
+    Excerpt(value).to_string()
+}
+
 /// Keeps what is written first, and counts the rest.
 #[derive(Default)]
 struct Beginning {

@@ -1,11 +1,16 @@
-//! What the expressions of a step can read: the state with `input`, `output` and `feedback`, and the names of
-//! `[bind]`.
+//! What the expressions of a step can read: the state with `input`, `output` and `feedback`, the names of `[bind]`, and
+//! variables.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use regatta_expr::{Fault, Limits, has_mark};
 use serde_json::Value;
 
 use crate::expression::Expression;
+use crate::shown::{Remembered, SHOWN_BYTES_MAX};
 use crate::step::StepFault;
+use crate::variables::{FactName, Variables};
 use crate::workflow::{Bind, Workflow};
 
 /// A look at a state; made by [`Trial::look`](crate::Trial::look).
@@ -13,12 +18,21 @@ use crate::workflow::{Bind, Workflow};
 pub struct Look<'a> {
     workflow: &'a Workflow,
     root: &'a Value,
+    variables: &'a Variables,
     limits: &'a Limits,
+    read_fact: &'a Cell<bool>,
+    views: &'a RefCell<Remembered>,
 }
 
 impl<'a> Look<'a> {
-    pub(crate) fn new(workflow: &'a Workflow, root: &'a Value, limits: &'a Limits) -> Look<'a> {
-        Look { workflow, root, limits }
+    pub(crate) fn new(
+        workflow: &'a Workflow,
+        root: &'a Value,
+        variables: &'a Variables,
+        limits: &'a Limits,
+        (read_fact, views): (&'a Cell<bool>, &'a RefCell<Remembered>),
+    ) -> Look<'a> {
+        Look { workflow, root, variables, limits, read_fact, views }
     }
 
     /// Returns the workflow.
@@ -60,6 +74,29 @@ impl<'a> Look<'a> {
         self.evaluate_over(self.root, expression, &limits)
     }
 
+    /// Returns the value of a fact, or of what comes with the occasion.
+    pub(crate) fn find_variable(&self, name: &str) -> Option<&'a Value> {
+        self.variables.find(name).map(|value| &**value).filter(|_| !self.is_bound(name))
+    }
+
+    /// Evaluates a view, once for as long as nothing changes. Nothing is known of a name that no view has.
+    pub fn view(&self, name: &str) -> Result<Option<Arc<Value>>, StepFault> {
+        let Some(view) = self.workflow.find_view(name) else { return Ok(None) };
+        if let Some(known) = self.views.borrow().0.get(name) {
+            let reads_fact = !view.reads.facts.is_empty();
+            self.read_fact.set(self.read_fact.get() || reads_fact);
+            return Ok(known.clone());
+        }
+        // It sees only those above it, so this ends.
+        let value = self.evaluate_items(&view.value, SHOWN_BYTES_MAX)?.map(Arc::new);
+        self.views.borrow_mut().0.insert(name.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    fn is_bound(&self, name: &str) -> bool {
+        self.workflow.bind.iter().any(|bind| bind.name == name)
+    }
+
     /// Returns the value at a place that has a name, if the place is there.
     pub(crate) fn find_bound(&self, name: &str) -> Result<Option<&'a Value>, StepFault> {
         match self.workflow.bind.iter().find(|bind| bind.name == name) {
@@ -86,6 +123,18 @@ impl<'a> Look<'a> {
                 bindings.extend(self.find_at(bind)?.map(|value| (bind.name.as_str(), value)));
             }
         }
+        for (name, value) in self.variables.iter() {
+            // A place of that name comes first: older workflows may have one.
+            if reads.variables.iter().any(|read| read == name) && !self.is_bound(name) {
+                self.read_fact.set(self.read_fact.get() || FactName::find(name).is_some());
+                bindings.push((name, value));
+            }
+        }
+        let mut shown = Vec::new();
+        for view in self.workflow.views.iter().filter(|view| reads.variables.contains(&view.name)) {
+            shown.extend(self.view(&view.name)?.map(|value| (view.name.as_str(), value)));
+        }
+        bindings.extend(shown.iter().map(|(name, value)| (*name, &**value)));
         let fault = |fault: Fault| StepFault::evaluation(expression, fault);
         let result = expression.compiled().evaluate(input, &bindings, limits).map_err(fault)?;
         match result {

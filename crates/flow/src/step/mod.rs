@@ -12,8 +12,10 @@ mod fault;
 mod inputs;
 mod items;
 mod look;
+mod say;
 mod seen;
 mod sequence;
+mod signal;
 
 pub use assign::assign;
 pub use board::{BoardItem, board_items};
@@ -23,7 +25,10 @@ pub use fault::StepFault;
 pub use inputs::{Finding, findings, inputs, prompt};
 pub use items::{MapItem, map_items};
 pub use look::Look;
+pub use say::{Said, say};
 pub use seen::{Seen, Tried};
-pub use sequence::{follow, step};
+pub use sequence::{follow, step, step_on};
+pub use signal::{Heard, hear, may_hear};
 
+pub(crate) use excerpt::tell_value;
 pub(crate) use seen::shorten;

@@ -62,11 +62,19 @@ impl Serialize for Tried {
 pub(crate) fn find_seen(look: &Look<'_>, expression: &Expression) -> Vec<Seen> {
     let reads = expression.reads();
     let fields = reads.paths.iter().filter_map(|path| find_field(look.root(), path));
-    let variables = reads.variables.iter().filter_map(|name| {
+    let bound = reads.variables.iter().filter_map(|name| {
         let value = look.find_bound(name).ok()??;
         Some(Seen(format!("${name}"), shorten(value)))
     });
-    fields.chain(variables).take(SEEN_MAX).collect()
+    // Of a fact only a part was read, and the whole would say nothing.
+    let variables = reads.variable_paths.iter().filter_map(|path| {
+        let (name, within) = path.split_first()?;
+        let view = look.view(name).ok().flatten();
+        let Seen(told, value) = find_field(look.find_variable(name).or(view.as_deref())?, within)?;
+        let dot = if told.is_empty() { "" } else { "." };
+        Some(Seen(format!("${name}{dot}{told}"), value))
+    });
+    fields.chain(bound).chain(variables).take(SEEN_MAX).collect()
 }
 
 /// Follows names as far as there are objects; behind a list there would be many values.

@@ -10,6 +10,17 @@ pub(crate) fn shipped(name: &str) -> Folder {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows").join(name))
 }
 
+/// Returns the names of the workflows that are shipped.
+pub(crate) fn shipped_names() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows");
+    let entries = fs::read_dir(root).expect("the folder can be listed");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("the entry can be read").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
 /// Returns a folder that stands beside these tests.
 pub(crate) fn beside(name: &str) -> Folder {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check").join(name))

@@ -99,7 +99,7 @@ edges = [
         &[],
         expect![[r#"
             3:22 error[unknown-kind]: there is no kind of node called `robot`
-                the kinds are `agent`, `map`, `approval`, `check`, `pass` and `end`
+                the kinds are `agent`, `map`, `approval`, `check`, `parallel`, `pass` and `end`
             3:39 error[set-outside-schema]: `nothing` is outside the schema of the state: the state has no field `nothing`
                 add it to the schema of the state
             5:86 error[wrong-type]: `maxIterations` of edge `a` must be a whole number from 1, but is a text

@@ -285,3 +285,58 @@ fn nodes_that_perform_nothing_do_not_go_round_alone() {
         "#]],
     );
 }
+
+/// A view is read as if it were written out, and the node that an edge leads to may make the step.
+#[test]
+fn a_view_that_only_a_signal_moves_bounds_a_loop() {
+    let with = |raise: &str| {
+        format!(
+            r#"[view]
+limit = "most"
+[nodes.begin]
+kind = "pass"
+set = {{ index = "index + 1" }}
+[nodes.work]
+kind = "agent"
+role = "worker"
+{raise}
+[nodes.done]
+kind = "end"
+[[edges]]
+id = "begun"
+from = "begin"
+to = "work"
+[[edges]]
+id = "again"
+from = "work"
+to = "begin"
+when = "output.ok = false and index < $limit"
+overrides = ["enough"]
+[[edges]]
+id = "enough"
+from = "work"
+to = "done"
+[signals.raise]
+input = "signals/raise.json"
+to = "begin"
+set = {{ most = "$signal.most" }}
+"#
+        )
+    };
+    let state = r#"{ "type": "object", "properties": {
+        "index": { "type": "integer", "default": 0 }, "most": { "type": "integer", "default": 3 } } }"#;
+    let signal = r#"{ "type": "object", "properties": { "most": { "type": "integer" } } }"#;
+    let files = [("state.schema.json", state), ("signals/raise.json", signal)];
+    let told = |raise: &str| {
+        let faults = faults_of(&folder(&with(raise), &files));
+        let told = faults.iter().map(|fault| format!("{} {}", fault.rule, fault.line));
+        told.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(told(""), "");
+    // The work itself moves the bound.
+    assert_eq!(told("set = { most = \"most + 1\" }"), "loop-without-cap 20");
+    // A bound may not be read from what happens.
+    let of_fact = with("").replace("limit = \"most\"", "limit = \"$run.steps + most\"");
+    let faults = faults_of(&folder(&of_fact, &files));
+    assert!(faults.iter().any(|fault| fault.rule == "loop-without-cap"), "{faults:?}");
+}

@@ -11,9 +11,12 @@ mod folders;
 mod gaps;
 mod loops;
 mod names;
+mod outcomes;
 mod parts;
 mod reach;
 mod scopes;
+mod shown;
+mod talk;
 mod whole;
 
 use expect_test::Expect;

@@ -3,13 +3,17 @@
 use expect_test::expect_file;
 use regatta_flow::{check, render_faults};
 
-use crate::folders::{beside, load, shipped};
+use crate::folders::{beside, load, shipped, shipped_names};
 
 #[test]
-fn speckit_has_no_fault_at_any_level() {
-    let folder = shipped("speckit");
-    let faults = check(&load(&folder));
-    assert!(faults.is_empty(), "{}", render_faults(&faults, &folder));
+fn what_is_shipped_has_no_fault_at_any_level() {
+    let names = shipped_names();
+    assert!(names.contains(&"speckit".to_owned()) && names.contains(&"cycle".to_owned()), "{names:?}");
+    for name in names {
+        let folder = shipped(&name);
+        let faults = check(&load(&folder));
+        assert!(faults.is_empty(), "{name}\n{}", render_faults(&faults, &folder));
+    }
 }
 
 /// Its edges say neither what follows a cap, nor who raises the index, nor how a run ends.

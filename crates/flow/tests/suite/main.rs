@@ -5,10 +5,13 @@
 mod cost;
 mod folders;
 mod form;
+mod imports;
 mod incremental;
 mod levels;
 mod prompts;
 mod run;
 mod seed;
+mod shown;
 mod speckit;
 mod steps;
+mod talk;

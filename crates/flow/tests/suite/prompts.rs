@@ -17,7 +17,7 @@ fn task() -> Value {
 fn coder_prompt(state: &mut Value, feedback: Value) -> (Map<String, Value>, String) {
     let workflow = speckit();
     let mut given =
-        Given { input: json!({ "prd": "All of it.", "title": "Accounts" }), output: Value::Null, feedback };
+        Given { input: json!({ "prd": "All of it.", "title": "Accounts" }), feedback, ..Given::default() };
     let trial = Trial::begin(state, &mut given, 0);
     let inputs = inputs(&trial.look(&workflow), workflow.find_node("coder").unwrap()).unwrap();
     let prompt = prompt(&workflow, "coder", &inputs).unwrap();

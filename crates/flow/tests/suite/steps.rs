@@ -42,7 +42,7 @@ fn workflow(rest: &str) -> Workflow {
 fn check(rest: &str, output: Value, used: u32, expected: Expect) {
     let workflow = workflow(rest);
     let mut state = workflow.schema.initial();
-    let mut given = Given { input: json!({ "goal": "x" }), output: output.clone(), feedback: Value::Null };
+    let mut given = Given { input: json!({ "goal": "x" }), output: output.clone(), ..Given::default() };
     let before = (state.clone(), given.clone());
     let mut trial = Trial::begin(&mut state, &mut given, 0);
     let stepped = step(&workflow, 1, "work", &mut trial, &|_, _| used);
@@ -373,7 +373,7 @@ fn an_end_gives_the_state_or_its_result() {
     let workflow = workflow("");
     let mut state = workflow.schema.initial();
     let initial = state.clone();
-    let mut given = Given { input: json!(1), output: json!(2), feedback: json!(3) };
+    let mut given = Given { input: json!(1), output: json!(2), feedback: json!(3), ..Given::default() };
     let trial = Trial::begin(&mut state, &mut given, 0);
     assert_eq!(find_result(&trial.look(&workflow), None).unwrap(), initial);
     assert_eq!(

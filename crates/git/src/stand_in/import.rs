@@ -104,8 +104,8 @@ impl Repository {
     }
 }
 
-/// Lets a call see the objects of a stand-in beside the repository's own.
-fn borrowing(git: Git, objects: &Path) -> Git {
+/// Lets a call see the objects of another folder beside its own.
+pub(crate) fn borrowing(git: Git, objects: &Path) -> Git {
     let mut quoted = std::ffi::OsString::from("\"");
     // Quoted as in C, since a colon would otherwise end the path.
     quoted.push(escape(objects));

@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use crate::repository::Repository;
 
+pub(crate) use import::borrowing;
 pub(crate) use refs::read_plain;
 
 /// Something that is seen at a path inside a sandbox.

@@ -16,6 +16,7 @@ mod salvage;
 mod sealed;
 mod stand_in;
 mod submodules;
+mod trial;
 mod worktree;
 mod worktree_remove;
 mod world;

@@ -55,6 +55,7 @@ pub(super) const OFFERS: &[Offer] = &[
     offer("list_run_sessions", "listRunSessions", Reads, "Their names are for `read_log`."),
     offer("start_run", "startRun", Adds, ""),
     offer("answer_run", "answerRun", Sets, "Answer with what the person said, not with a guess."),
+    offer("signal_run", "signalRun", Sets, "`show_run` lists the `signals` that a run takes."),
     offer("pause_run", "pauseRun", Sets, ""),
     offer("resume_run", "resumeRun", Sets, ""),
     offer("stop_run", "stopRun", Ends, ""),

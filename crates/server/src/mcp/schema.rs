@@ -35,7 +35,7 @@ pub(super) fn schema_of(route: &Route) -> JsonObject {
     for parameter in &route.parameters {
         let kind = match parameter.kind {
             Kind::Text => "string",
-            Kind::Number => "integer",
+            Kind::Number | Kind::UpTo(_) => "integer",
             Kind::Flag => "boolean",
         };
         let schema = json!({ "type": kind, "description": parameter.about });

@@ -4,7 +4,6 @@
 //! ends with the session.
 
 use super::board::fault_from;
-use crate::calls;
 use regatta_engine::core::Problem;
 use regatta_engine::endpoint;
 use regatta_mcp::{Catalogue, Fault, SESSION_INSTRUCTIONS, Tool, list_tools};
@@ -35,7 +34,7 @@ impl Catalogue for SessionTools {
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Value, Fault> {
         let called = endpoint::call(&self.folder, name, Value::Object(arguments)).await;
         called.map_err(|error| {
-            let problem: Problem = calls::explain(error);
+            let problem = Problem::from(error);
             fault_from(&problem.to_json()["error"])
         })
     }

@@ -1,10 +1,9 @@
 //! The board, and the cards on it.
 
-use super::{clock, fragment, html, page, shell};
+use super::{clock, html, page, shell};
 use crate::answer::{Answer, invalid};
 use crate::app::App;
 use crate::call::Call;
-use crate::calls;
 use crate::route::{Kind, Route};
 use crate::rows::Rows;
 use regatta_board::cards::{self, Board, Card, ColumnPart, Head};
@@ -14,7 +13,7 @@ use regatta_board::start::{self, Start};
 use regatta_board::{Markup, words::Clock};
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{TaskRow, TaskView};
+use regatta_engine::{TaskRow, TaskView, list_cards, list_epics, runs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many cards of a column are in the page at first, and how many come with each further window.
@@ -27,10 +26,10 @@ pub(super) fn routes() -> Vec<Route> {
     let filter = "What is typed into the filter";
     vec![
         page("/", "board", "Show the board", board).takes("q", Kind::Text, filter),
-        fragment("/fragments/cards", "fragmentCards", "Show some cards", cards)
+        Route::get("/fragments/cards", "fragmentCards", "Show some cards", cards)
             .takes("ids", Kind::Text, "The numbers of the tasks, with commas")
             .takes("q", Kind::Text, filter),
-        fragment("/fragments/column", "fragmentColumn", "Show more cards of a column", column)
+        Route::get("/fragments/column", "fragmentColumn", "Show more cards of a column", column)
             .takes("column", Kind::Text, "The column")
             .takes("q", Kind::Text, filter)
             .takes("after", Kind::Text, "The rank of the last card that is shown")
@@ -83,7 +82,7 @@ pub(super) fn agents(app: &App) -> Vec<String> {
 }
 
 pub(super) async fn epics(app: &App) -> Result<Vec<(String, String)>, Problem> {
-    let epics = calls::documents::epics(&app.project).await?;
+    let epics = list_epics(&app.project).await?;
     Ok(epics.into_iter().map(|epic| (epic.id.to_string(), epic.title)).collect())
 }
 
@@ -99,11 +98,11 @@ fn heads(app: &App, rows: &Rows, filter: &Filter, clock: &Clock) -> Vec<Head> {
 
 /// Renders the cards of these tasks, in this order.
 async fn render(app: &App, rows: &Rows, ids: &[TaskId], clock: &Clock) -> Result<Vec<Markup>, Problem> {
-    let tasks = calls::project::cards(&app.project, ids, rows).await?;
+    let tasks = list_cards(&app.project, ids, |on| rows.is_open(on)).await?;
     let driven = tasks.iter().filter(|task| task.phase == "driven").filter_map(|task| task.run_id);
     let mut runs = BTreeMap::new();
     for run in driven.collect::<BTreeSet<_>>() {
-        runs.insert(run, calls::runs::show(&app.project, run).await?);
+        runs.insert(run, runs::show_run_only(&app.project, run).await?);
     }
     let card = |task: &TaskView| {
         let row = rows.find(task.id)?;

@@ -1,13 +1,12 @@
 //! What opens over a page: a new task, what the palette finds, the keys, the installed agents.
 
-use super::{board, fragment, html};
+use super::{board, html};
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::calls;
 use crate::route::{Kind, Route};
 use regatta_board::{dialogs, start};
 use regatta_engine::core::Problem;
-use regatta_engine::known_agents;
+use regatta_engine::{find_installed, known_agents, runs};
 
 /// How many tasks and runs are found at most.
 const FOUND_MAX: usize = 8;
@@ -17,14 +16,14 @@ const RUNS_SEARCHED: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        fragment("/fragments/new-task", "fragmentNewTask", "Show the dialog of a new task", new_task),
-        fragment("/fragments/keys", "fragmentKeys", "Show the keys", keys),
-        fragment("/fragments/find", "fragmentFind", "Find tasks and runs", find).takes(
+        Route::get("/fragments/new-task", "fragmentNewTask", "Show the dialog of a new task", new_task),
+        Route::get("/fragments/keys", "fragmentKeys", "Show the keys", keys),
+        Route::get("/fragments/find", "fragmentFind", "Find tasks and runs", find).takes(
             "q",
             Kind::Text,
             "What is looked for",
         ),
-        fragment("/fragments/installed", "fragmentInstalled", "Show which agents are installed", installed),
+        Route::get("/fragments/installed", "fragmentInstalled", "Show which agents are installed", installed),
     ]
 }
 
@@ -47,13 +46,13 @@ async fn find(call: Call) -> Result<Answer, Problem> {
     let number = query.trim_start_matches('#');
     tasks.sort_by_key(|row| (row.id.to_string() != number, row.owner != "you", row.owner == "nobody"));
     tasks.truncate(FOUND_MAX);
-    let mut runs = calls::runs::list(&call.app.project, None, RUNS_SEARCHED).await?;
+    let mut runs = runs::list_runs_before(&call.app.project, None, RUNS_SEARCHED).await?;
     runs.retain(|run| has(&format!("run {} {} {}", run.id, run.workflow, run.node).to_lowercase()));
     runs.truncate(FOUND_MAX / 2);
     Ok(html(dialogs::find(&tasks, &runs, query)))
 }
 
 async fn installed(call: Call) -> Result<Answer, Problem> {
-    let found = calls::project::installed(&call.app.project).await;
+    let found = find_installed(&call.app.project).await;
     Ok(html(start::installed(&found, known_agents())))
 }

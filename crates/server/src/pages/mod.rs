@@ -1,4 +1,4 @@
-//! The pages of the board, one file per group: each fetches objects by `calls`, and `board` makes HTML of them.
+//! The pages of the board, one file per group: each fetches objects from the engine, and `board` makes HTML of them.
 //!
 //! A page is whole when it arrives. What changes while it is open is fetched again as a fragment, the same HTML in a smaller
 //! piece. Pages change nothing: their scripts and forms use the API.
@@ -6,6 +6,7 @@
 mod assets;
 mod board;
 mod dialogs;
+mod errors;
 mod inbox;
 mod review;
 mod runs;
@@ -14,21 +15,22 @@ mod task;
 use crate::answer::Answer;
 use crate::app::{App, Needs};
 use crate::call::Call;
-use crate::calls;
-use crate::route::{Kind, Route};
+use crate::route::{Handler, Kind, Route, Word};
 use crate::rows::Rows;
 use regatta_board::Markup;
 use regatta_board::problem;
 use regatta_board::shell::{self, AgentLine, Section, Shell, Side};
 use regatta_board::words::{self, Clock};
 use regatta_engine::core::Problem;
+use regatta_engine::cost::{CostQuery, find_cost};
+use regatta_engine::{Project, find_running, list_agents};
 use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=utf-8";
 
 /// Returns the routes of all pages and fragments.
 pub(crate) fn routes() -> Vec<Route> {
-    let own = vec![fragment("/fragments/nav", "fragmentNav", "Show the sidebar", nav).takes(
+    let own = vec![Route::get("/fragments/nav", "fragmentNav", "Show the sidebar", nav).takes(
         "at",
         Kind::Text,
         "What is marked as current: inbox, board or runs",
@@ -38,6 +40,7 @@ pub(crate) fn routes() -> Vec<Route> {
         assets::routes(),
         board::routes(),
         dialogs::routes(),
+        errors::routes(),
         inbox::routes(),
         review::routes(),
         task::routes(),
@@ -47,19 +50,8 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 /// A page: a browser without a cookie learns how to get one, and an error is a page, too.
-fn page<F>(path: &'static str, name: &'static str, summary: &'static str, run: fn(Call) -> F) -> Route
-where
-    F: Future<Output = Result<Answer, Problem>> + Send + 'static,
-{
+fn page(path: Word, name: Word, summary: Word, run: impl Handler) -> Route {
     Route::get(path, name, summary, run).needs(Needs::Page)
-}
-
-/// A piece of a page that is open.
-fn fragment<F>(path: &'static str, name: &'static str, summary: &'static str, run: fn(Call) -> F) -> Route
-where
-    F: Future<Output = Result<Answer, Problem>> + Send + 'static,
-{
-    Route::get(path, name, summary, run)
 }
 
 /// Answers with HTML.
@@ -81,7 +73,7 @@ async fn shell(app: &App, section: Section, is_rail: bool) -> Result<Shell, Prob
 
 async fn side(app: &App, rows: &Arc<Rows>, section: Section) -> Result<Side, Problem> {
     let clock = clock();
-    let agents = calls::project::agents(&app.project).await?;
+    let agents = list_agents(&app.project).await?;
     let find = |task| rows.find(task);
     let root = app.project.root();
     Ok(Side {
@@ -91,8 +83,8 @@ async fn side(app: &App, rows: &Arc<Rows>, section: Section) -> Result<Side, Pro
         section,
         inbox: app.shared.inbox(&app.project).await?.len(),
         agents: agents.iter().map(|agent| AgentLine::of(agent, find, &clock)).collect(),
-        spent_today: calls::project::spent_today(&app.project, &clock).await?.map(words::money),
-        has_engine: calls::project::find_engine(&app.project).await?.is_some(),
+        spent_today: spent_today(&app.project, &clock).await?.map(words::money),
+        has_engine: find_running(&app.project).await?.is_some(),
     })
 }
 
@@ -106,4 +98,12 @@ async fn nav(call: Call) -> Result<Answer, Problem> {
 pub(crate) async fn explain(app: &App, problem: &Problem) -> Option<Answer> {
     let shell = shell(app, Section::Board, false).await.ok()?;
     Some(html(problem::page(&shell, problem)).status(crate::status::status_of(problem.code)))
+}
+
+/// Returns what was paid today, in millionths of a dollar; nothing if no agent says what it costs.
+async fn spent_today(project: &Project, clock: &Clock) -> Result<Option<u64>, Problem> {
+    let today = clock.now.to_zoned(clock.zone.clone()).date().to_string();
+    let days = find_cost(project, CostQuery::Days, None, None).await?;
+    let paid = days.lines.iter().filter(|line| line.name == today).map(|line| line.spent.cost_micros).sum();
+    Ok(Some(paid).filter(|paid| *paid > 0))
 }

@@ -1,11 +1,11 @@
 //! The review of a task: the page, and the pieces that it fetches while it is open.
 
-use super::{clock, fragment, html, page, shell};
+use super::{clock, html, page, shell};
 use crate::answer::{Answer, invalid};
 use crate::app::App;
 use crate::call::Call;
-use crate::calls;
 use crate::route::{Kind, Route};
+use crate::routes::tasks::show_whole;
 use regatta_board::diff::{File, Highlighted, Patch, SeenHunk, judge};
 use regatta_board::review::{
     self, Decision, FilePiece, Others, Page, Panel, Placed, Tree, render_decision, render_file, render_head,
@@ -14,7 +14,9 @@ use regatta_board::review::{
 use regatta_board::shell::Section;
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::{Code, CommitId, Problem, TaskId};
-use regatta_engine::{Project, RejectionView};
+use regatta_engine::{
+    Project, RejectionView, ReviewView, edits, list_rejections, read_text, reading, show_review, show_task,
+};
 use std::time::{Duration, Instant};
 
 /// Lines that arrive with the page; the rest is fetched when it comes into view.
@@ -35,13 +37,13 @@ pub(super) fn routes() -> Vec<Route> {
         page("/tasks/{id}/review", "review", "Review the diff of a task", show)
             .takes("new", Kind::Flag, "Only what is new to the reader")
             .takes("split", Kind::Flag, "Both versions side by side"),
-        ends(fragment(
+        ends(Route::get(
             "/fragments/tasks/{id}/files/{number}",
             "fragmentFile",
             "Show one file of a review",
             file,
         )),
-        ends(fragment(
+        ends(Route::get(
             "/fragments/tasks/{id}/lines/{number}",
             "fragmentLines",
             "Show unchanged lines of a file",
@@ -50,23 +52,26 @@ pub(super) fn routes() -> Vec<Route> {
         .takes("from", Kind::Number, "The first line, as it is after the change")
         .takes("old", Kind::Number, "Its number before the change")
         .takes("count", Kind::Number, "How many lines"),
-        fragment("/fragments/tasks/{id}/decision", "fragmentDecision", "Show what can be decided", decision)
-            .takes("head", Kind::Text, "The commit that the page shows"),
+        Route::get(
+            "/fragments/tasks/{id}/decision",
+            "fragmentDecision",
+            "Show what can be decided",
+            decision,
+        )
+        .takes("head", Kind::Text, "The commit that the page shows"),
     ]
 }
 
 async fn show(call: Call) -> Result<Answer, Problem> {
     let (app, id): (&App, TaskId) = (&call.app, call.path("id")?);
-    let task = calls::tasks::show_whole(&app.project, id).await?;
+    let task = show_whole(&app.project, id).await?;
     let shell = shell(app, Section::Board, true).await?;
-    let reviewed = match calls::review::show(&app.project, id).await {
-        Ok(reviewed) => reviewed,
-        Err(problem) if problem.code == Code::TaskNoDiff => return Ok(html(review::nothing(&shell, &task))),
-        Err(problem) => return Err(problem),
+    let Some(reviewed) = find_review(&call, id).await? else {
+        return Ok(html(review::nothing(&shell, &task)));
     };
     let (base, head) = (&reviewed.base, &reviewed.head);
     let patch = app.reviews.patch(&app.project, base, head).await?;
-    let rejections = calls::review::rejections(&app.project, id).await?;
+    let rejections = list_rejections(&app.project, id).await?;
     let marks = app.viewed.load(&app.actor, id);
     let seen: Vec<Vec<SeenHunk>> = patch.files.iter().map(|file| judge(file, &marks)).collect();
     let is_split = call.query.flag("split")?;
@@ -82,13 +87,14 @@ async fn show(call: Call) -> Result<Answer, Problem> {
         });
         is_first = false;
     }
-    let text = calls::tasks::file(&app.project, &call.caller(), id).await.unwrap_or_default();
-    let output = calls::tasks::output(&app.project, &call.caller(), id).await.unwrap_or_default();
+    let text = edits::refresh(&app.project, &call.caller(), id).await;
+    let text = text.as_ref().map_or("", |file| file.text());
+    let output = reading::output(&app.project, &call.caller(), id).await.unwrap_or_default();
     let clock = clock();
     let panel = Panel {
         task: &task,
         rejections: &rejections,
-        log: find_log(&text),
+        log: find_log(text),
         output: output["output"].as_str().unwrap_or_default(),
         clock: &clock,
     };
@@ -103,6 +109,7 @@ async fn show(call: Call) -> Result<Answer, Problem> {
         panel,
         decision: &decision,
         is_split,
+        has_editor: app.project.config().editor.is_some(),
         is_new_only: call.query.flag("new")?,
         others: find_others(app, id).await?,
     })))
@@ -183,7 +190,7 @@ async fn read(
     path: &str,
     is_there: bool,
 ) -> Result<Option<String>, Problem> {
-    if is_there { calls::review::text(project, commit, path).await } else { Ok(None) }
+    if is_there { Ok(read_text(project, commit, path).await?) } else { Ok(None) }
 }
 
 /// A file of the patch that a page shows, by its place.
@@ -199,7 +206,7 @@ impl Asked {
     async fn read(call: &Call) -> Result<Self, Problem> {
         let (task, number): (TaskId, usize) = (call.path("id")?, call.path("number")?);
         // Two commits say what is shown, but only somebody who may see the task sees it.
-        calls::tasks::show(&call.app.project, task).await?;
+        show_task(&call.app.project, task).await?;
         let commit = |name: &'static str| -> Result<CommitId, Problem> {
             call.query.get(name)?.ok_or_else(|| invalid(name, "must be a commit"))
         };
@@ -221,7 +228,7 @@ impl Asked {
 
 async fn file(call: Call) -> Result<Answer, Problem> {
     let asked = Asked::read(&call).await?;
-    let rejections = calls::review::rejections(&call.app.project, asked.task).await?;
+    let rejections = list_rejections(&call.app.project, asked.task).await?;
     let marks = call.app.viewed.load(&call.app.actor, asked.task);
     let seen = judge(asked.file(), &marks);
     let is_split = call.query.flag("split")?;
@@ -235,7 +242,7 @@ async fn lines(call: Call) -> Result<Answer, Problem> {
     let old = call.query.number("old", from, u64::from(u32::MAX))?;
     let count = call.query.number("count", 20, OPEN_LINES_MAX)?;
     let path = &asked.file().path;
-    let text = calls::review::text(&call.app.project, &asked.head, path).await?.unwrap_or_default();
+    let text = read_text(&call.app.project, &asked.head, path).await?.unwrap_or_default();
     let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let until = Instant::now() + HIGHLIGHT_TIME_MAX;
     let last = number(from.saturating_add(count));
@@ -247,15 +254,19 @@ async fn lines(call: Call) -> Result<Answer, Problem> {
 
 async fn decision(call: Call) -> Result<Answer, Problem> {
     let id = call.path("id")?;
-    let task = calls::tasks::show(&call.app.project, id).await?;
-    let reviewed = match calls::review::show(&call.app.project, id).await {
-        Ok(reviewed) => reviewed,
-        // The work was given up while the page was open.
-        Err(problem) if problem.code == Code::TaskNoDiff => return Ok(html(review::gone(&task))),
-        Err(problem) => return Err(problem),
-    };
+    let task = show_task(&call.app.project, id).await?;
+    let Some(reviewed) = find_review(&call, id).await? else { return Ok(html(review::gone(&task))) };
     let shown = call.query.text("head").unwrap_or(reviewed.head.as_str()).to_owned();
     Ok(html(render_decision(&Decision { task: &task, review: &reviewed, shown: &shown })))
+}
+
+/// Returns what is under review, if a task has a diff.
+async fn find_review(call: &Call, task: TaskId) -> Result<Option<ReviewView>, Problem> {
+    match show_review(call.project(), task).await.map_err(Problem::from) {
+        Ok(review) => Ok(Some(review)),
+        Err(problem) if problem.code == Code::TaskNoDiff => Ok(None),
+        Err(problem) => Err(problem),
+    }
 }
 
 /// Finds the progress log in a task file: section 3, up to the next one.

@@ -1,17 +1,18 @@
 //! The list of runs, and the page of one.
 
-use super::{clock, fragment, html, page, shell};
+use super::{clock, html, page, shell};
 use crate::answer::{Answer, no_route};
 use crate::call::Call;
-use crate::calls;
 use crate::route::{Kind, Route};
-use regatta_board::run::{self, About, STEPS_MAX};
+use regatta_board::run::{self, About, STEPS_MAX, TaskLine};
 use regatta_board::shell::Section;
-use regatta_board::words::{Clock, one_line};
-use regatta_engine::SessionLog;
+use regatta_board::words::one_line;
 use regatta_engine::core::machine::Column;
+use regatta_engine::core::session::Scope;
 use regatta_engine::core::{Problem, RunId};
-use regatta_engine::runs::{RunView, StepView};
+use regatta_engine::list_session_logs;
+use regatta_engine::messages::{self, Filter};
+use regatta_engine::runs::{self, RunView};
 
 /// How many runs a page of the list has.
 const RUNS_MAX: usize = 50;
@@ -23,14 +24,14 @@ pub(super) fn routes() -> Vec<Route> {
             Kind::Number,
             "The run before which it begins",
         ),
-        fragment("/fragments/runs", "fragmentRuns", "Show the newest runs", rows),
+        Route::get("/fragments/runs", "fragmentRuns", "Show the newest runs", rows),
         page("/runs/{id}", "run", "Show one run", show),
-        fragment("/fragments/runs/{id}/{piece}", "fragmentRun", "Show a piece of a run's page", piece),
+        Route::get("/fragments/runs/{id}/{piece}", "fragmentRun", "Show a piece of a run's page", piece),
     ]
 }
 
 async fn load(call: &Call, before: Option<RunId>) -> Result<(Vec<RunView>, Option<u32>), Problem> {
-    let runs = calls::runs::list(&call.app.project, before, RUNS_MAX).await?;
+    let runs = runs::list_runs_before(&call.app.project, before, RUNS_MAX).await?;
     let next = runs.last().map(|run| run.id.number()).filter(|id| *id > 1 && runs.len() == RUNS_MAX);
     Ok((runs, next))
 }
@@ -46,59 +47,42 @@ async fn rows(call: Call) -> Result<Answer, Problem> {
     Ok(html(run::rows(&runs, next, &clock())))
 }
 
-struct Loaded {
-    run: RunView,
-    steps: Vec<StepView>,
-    sessions: Vec<SessionLog>,
-    tasks: Vec<(String, u32, String, &'static str)>,
-    clock: Clock,
-}
-
-impl Loaded {
-    async fn load(call: &Call) -> Result<Self, Problem> {
-        let (project, id): (_, RunId) = (&call.app.project, call.path("id")?);
-        let run = calls::runs::show(project, id).await?;
-        let rows = call.app.shared.rows(project).await?;
-        let task = |(key, id): (&String, &_)| {
-            let row = rows.find(*id)?;
-            let class = match row.column {
-                Column::Verified => "ok",
-                Column::InProgress | Column::WaitingApproval => "acc",
-                Column::Backlog => "",
-            };
-            Some((key.clone(), id.number(), one_line(&row.title, 60), class))
+async fn load_one(call: &Call) -> Result<About, Problem> {
+    let (project, id): (_, RunId) = (call.project(), call.path("id")?);
+    let (run, mut steps) = runs::show_run(project, id).await?;
+    let steps_before = steps.len().saturating_sub(STEPS_MAX);
+    steps.drain(..steps_before);
+    let rows = call.app.shared.rows(project).await?;
+    let task = |(key, id): (&String, &_)| {
+        let row = rows.find(*id)?;
+        let class = match row.column {
+            Column::Verified => "ok",
+            Column::InProgress | Column::WaitingApproval => "acc",
+            Column::Backlog => "",
         };
-        Ok(Loaded {
-            tasks: run.tasks.iter().filter_map(task).collect(),
-            steps: calls::runs::steps(project, id).await?,
-            sessions: calls::runs::sessions(project, id).await?,
-            clock: clock(),
-            run,
-        })
-    }
-
-    fn about(&self) -> About<'_> {
-        let steps_before = self.steps.len().saturating_sub(STEPS_MAX);
-        About {
-            run: &self.run,
-            steps: &self.steps[steps_before..],
-            steps_before,
-            sessions: &self.sessions,
-            tasks: &self.tasks,
-            clock: &self.clock,
-        }
-    }
+        let title = one_line(&row.title, 60);
+        Some(TaskLine { key: key.clone(), id: id.number(), title, class, lines: row.lines })
+    };
+    Ok(About {
+        tasks: run.tasks.iter().filter_map(task).collect(),
+        steps,
+        steps_before,
+        sessions: list_session_logs(project, Scope::Run(id)).await?,
+        messages: messages::list_some(project, &Filter { run: Some(id), ..Filter::default() }).await?,
+        clock: clock(),
+        run,
+    })
 }
 
 async fn show(call: Call) -> Result<Answer, Problem> {
-    let loaded = Loaded::load(&call).await?;
+    let loaded = load_one(&call).await?;
     let shell = shell(&call.app, Section::Runs, false).await?;
-    Ok(html(run::page(&shell, &loaded.about())))
+    Ok(html(run::page(&shell, &loaded)))
 }
 
 async fn piece(call: Call) -> Result<Answer, Problem> {
     let name: String = call.path("piece")?;
-    let loaded = Loaded::load(&call).await?;
-    let found = run::piece(&loaded.about(), &name);
+    let loaded = load_one(&call).await?;
+    let found = run::piece(&loaded, &name);
     found.map(html).ok_or_else(|| no_route(&format!("/fragments/runs/{}/{name}", loaded.run.id)))
 }

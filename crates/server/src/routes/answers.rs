@@ -36,10 +36,13 @@ pub(crate) fn find(name: &str) -> Option<Answers> {
         "showChainOutput" => Object("ChainOutput"),
         "showDiff" => Object("Diff"),
         "checkTaskFile" => Object("UnderstoodFile"),
+        "listNotes" => List("Note"),
+        "noteTask" => Object("Message"),
+        "openTask" => Object("Opened"),
+        "markViewed" | "showViewed" => Object("Viewed"),
 
-        "answerRun" | "forkRun" | "pauseRun" | "resumeRun" | "showRun" | "startRun" | "stopRun" => {
-            Object("Run")
-        }
+        "answerRun" | "forkRun" | "pauseRun" | "resumeRun" | "showRun" | "signalRun" | "startRun"
+        | "stopRun" => Object("Run"),
         "listRunSessions" | "listTaskSessions" => List("Session"),
         "listRuns" => List("RunRow"),
         "listSteps" => List("Step"),
@@ -62,15 +65,14 @@ pub(crate) fn find(name: &str) -> Option<Answers> {
         "readMessage" | "sendMessage" | "showMessage" => Object("Message"),
 
         "answerQuestion" => Object("Question"),
+        "detectAgents" => List("InstalledAgent"),
+        "listInbox" => List("InboxItem"),
+        "setLimit" => Object("Limit"),
         "listAgents" => List("Agent"),
         "listQuestions" => List("Question"),
         "examine" | "repair" => List("Finding"),
         "showCost" => Object("Cost"),
         "showMachine" => Json,
-
-        // Their objects have no examples yet.
-        "detectAgents" | "listInbox" | "listNotes" | "noteTask" | "openTask" | "setLimit" | "showViewed"
-        | "markViewed" => Json,
 
         "followAll" => Text("text/event-stream"),
         "followEvents" => Stream("Event"),

@@ -1,22 +1,22 @@
 //! Epics and PRDs.
 
 use super::Paged as _;
-use super::task_changes::{given, prd as slug};
+use super::task_changes::given;
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::calls;
 use crate::page_of;
 use crate::route::Route;
 use http::{Method, StatusCode, header};
-use regatta_engine::Versioned;
+use regatta_engine::core::document::{AddEpic, AddPrd, ChangeEpic, ChangePrd};
 use regatta_engine::core::{EpicId, PrdSlug, Problem};
+use regatta_engine::{Versioned, documents, list_epics, list_prds, orders, show_epic, show_prd};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/epics", "listEpics", "List the epics", epics).paged(),
-        Route::post("/api/epics", "addEpic", "Add an epic", add_epic).reads::<NewEpic>(),
+        Route::post("/api/epics", "addEpic", "Add an epic", add_epic).reads::<NewEpic>().creates(),
         Route::get("/api/epics/{id}", "showEpic", "Show one epic with its tasks", epic),
         Route::new(
             Method::PATCH,
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .reads::<EpicChange>(),
         Route::get("/api/prds", "listPrds", "List the PRDs", prds).paged(),
-        Route::post("/api/prds", "addPrd", "Add a PRD", add_prd).reads::<NewPrd>(),
+        Route::post("/api/prds", "addPrd", "Add a PRD", add_prd).reads::<NewPrd>().creates(),
         Route::get("/api/prds/{slug}", "showPrd", "Show one PRD with its text", prd),
         Route::new(
             Method::PATCH,
@@ -46,20 +46,19 @@ struct NewEpic {
     title: String,
     #[serde(default)]
     description: String,
-    #[serde(default)]
-    prd: Option<String>,
+    #[schemars(with = "Option<String>")]
+    prd: Option<PrdSlug>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct EpicChange {
-    #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
     description: Option<String>,
     /// The PRD that it is made for; null takes it away.
     #[serde(default, deserialize_with = "given")]
-    prd: Option<Option<String>>,
+    #[schemars(with = "Option<String>")]
+    prd: Option<Option<PrdSlug>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -74,71 +73,66 @@ struct NewPrd {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PrdChange {
-    #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
     text: Option<String>,
 }
 
 async fn epics(call: Call) -> Result<Answer, Problem> {
-    page_of::cut(&call.query, &calls::documents::epics(&call.app.project).await?, |epic| epic.id.to_string())
+    page_of::cut(&call.query, &list_epics(call.project()).await?, |epic| epic.id.to_string())
 }
 
 async fn epic(call: Call) -> Result<Answer, Problem> {
-    show_epic(&call, call.path("id")?).await
+    answer_epic(&call, call.path("id")?).await
 }
 
 async fn add_epic(call: Call) -> Result<Answer, Problem> {
     let body: NewEpic = call.body()?;
-    let prd = body.prd.as_deref().map(slug).transpose()?;
-    let id =
-        calls::documents::add_epic(&call.app.project, &call.caller(), &body.title, body.description, prd)
-            .await?;
-    let answer = changed(&call, show_epic(&call, id).await?).await?;
+    let add = AddEpic::new(&body.title, body.description, body.prd).map_err(orders::invalid)?;
+    let id = documents::add_epic(call.project(), &call.caller(), add).await?;
+    let answer = changed(&call, answer_epic(&call, id).await?).await?;
     Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, &format!("/api/epics/{id}")))
 }
 
 async fn edit_epic(call: Call) -> Result<Answer, Problem> {
     let (id, body): (EpicId, EpicChange) = (call.path("id")?, call.body()?);
     let caller = call.caller_about(Versioned::Epic(id)).await?;
-    let prd = body.prd.map(|prd| prd.as_deref().map(slug).transpose()).transpose()?;
-    calls::documents::change_epic(&call.app.project, &caller, id, body.title, body.description, prd).await?;
-    changed(&call, show_epic(&call, id).await?).await
+    let change = ChangeEpic::new(id, body.title, body.description, body.prd).map_err(orders::invalid)?;
+    documents::change_epic(call.project(), &caller, change).await?;
+    changed(&call, answer_epic(&call, id).await?).await
 }
 
 async fn prds(call: Call) -> Result<Answer, Problem> {
-    page_of::cut(&call.query, &calls::documents::prds(&call.app.project).await?, |prd| prd.slug.to_string())
+    page_of::cut(&call.query, &list_prds(call.project()).await?, |prd| prd.slug.to_string())
 }
 
 async fn prd(call: Call) -> Result<Answer, Problem> {
-    show_prd(&call, &call.path("slug")?).await
+    answer_prd(&call, &call.path("slug")?).await
 }
 
 async fn add_prd(call: Call) -> Result<Answer, Problem> {
     let body: NewPrd = call.body()?;
-    let (project, caller) = (&call.app.project, call.caller());
-    let slug = calls::documents::add_prd(project, &caller, &body.slug, &body.title, body.text).await?;
-    let answer = changed(&call, show_prd(&call, &slug).await?).await?;
+    let add = AddPrd::new(&body.slug, &body.title, body.text).map_err(orders::invalid)?;
+    let slug = documents::add_prd(call.project(), &call.caller(), add).await?;
+    let answer = changed(&call, answer_prd(&call, &slug).await?).await?;
     Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, &format!("/api/prds/{slug}")))
 }
 
 async fn edit_prd(call: Call) -> Result<Answer, Problem> {
     let (slug, body): (PrdSlug, PrdChange) = (call.path("slug")?, call.body()?);
     let caller = call.caller_about(Versioned::Prd(slug.clone())).await?;
-    calls::documents::change_prd(&call.app.project, &caller, slug.clone(), body.title, body.text).await?;
-    changed(&call, show_prd(&call, &slug).await?).await
+    let change = ChangePrd::new(slug.clone(), body.title, body.text).map_err(orders::invalid)?;
+    documents::change_prd(call.project(), &caller, change).await?;
+    changed(&call, answer_prd(&call, &slug).await?).await
 }
 
-async fn show_epic(call: &Call, id: EpicId) -> Result<Answer, Problem> {
-    let view = calls::documents::epic(&call.app.project, id).await?;
-    Ok(Answer::json(view).version(calls::version(&call.app.project, &Versioned::Epic(id)).await?))
+async fn answer_epic(call: &Call, id: EpicId) -> Result<Answer, Problem> {
+    call.show(&Versioned::Epic(id), show_epic(call.project(), id).await?).await
 }
 
-async fn show_prd(call: &Call, slug: &PrdSlug) -> Result<Answer, Problem> {
-    let view = calls::documents::prd(&call.app.project, slug).await?;
-    Ok(Answer::json(view).version(calls::version(&call.app.project, &Versioned::Prd(slug.clone())).await?))
+async fn answer_prd(call: &Call, slug: &PrdSlug) -> Result<Answer, Problem> {
+    call.show(&Versioned::Prd(slug.clone()), show_prd(call.project(), slug).await?).await
 }
 
 async fn changed(call: &Call, answer: Answer) -> Result<Answer, Problem> {
-    Ok(answer.seq(calls::position(&call.app.project).await?))
+    Ok(answer.seq(call.position().await?))
 }

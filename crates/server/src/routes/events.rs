@@ -1,8 +1,9 @@
 //! The log: page by page, or as it grows.
 
+use super::OfEvents as _;
 use crate::answer::{Answer, invalid};
 use crate::call::Call;
-use crate::calls;
+use crate::log_page;
 use crate::page_of;
 use crate::route::{Kind, Route};
 use crate::stream_body;
@@ -22,21 +23,10 @@ pub(super) fn routes() -> Vec<Route> {
             "Follow the log as server-sent events, or read a page of it with `Accept: application/json`",
             events,
         )
-        .takes(
-            "after",
-            Kind::Number,
-            "The number of the last event that is known; `Last-Event-ID` comes first",
-        )
-        .takes("task", Kind::Number, "Only events of this task")
-        .takes("run", Kind::Number, "Only events of this run")
-        .takes(
-            "type",
-            Kind::Text,
-            "Only events of this type, or of all that begin so if it ends with a colon",
-        )
+        .of_events()
         .takes(
             "limit",
-            Kind::Number,
+            Kind::UpTo(page_of::ITEMS_MAX),
             "How many events a page has at most, up to 1000; 100 by default",
         ),
     ]
@@ -61,12 +51,12 @@ pub(super) fn filter_of(call: &Call) -> Result<EventFilter, Problem> {
         run: call.query.get("run")?,
         kind: call.query.text("type").map(str::to_owned),
     };
-    filter.checked().map_err(calls::explain)
+    Ok(filter.checked()?)
 }
 
 /// Returns the last event that the client knows, if it says so, and the last that there is.
 pub(super) async fn start_of(call: &Call) -> Result<(Option<u64>, u64), Problem> {
-    let head = calls::position(&call.app.project).await?;
+    let head = call.position().await?;
     match find_position(call)? {
         Some(after) if after > head => {
             Err(invalid("after", format!("is past the end of the log, which has {head} events")))
@@ -77,7 +67,7 @@ pub(super) async fn start_of(call: &Call) -> Result<(Option<u64>, u64), Problem>
 
 async fn page(call: &Call, after: u64, filter: &EventFilter) -> Result<Answer, Problem> {
     let limit = page_of::limit(&call.query)?;
-    let (items, next) = calls::events(&call.app.project, after, limit, filter).await?;
+    let (items, next) = log_page::read(call.project(), after, limit, filter).await?;
     Ok(page_of::answer(items, next))
 }
 

@@ -3,12 +3,12 @@
 use crate::answer::Answer;
 use crate::app::Needs;
 use crate::call::Call;
-use crate::calls;
 use crate::openapi;
 use crate::reference;
 use crate::route::Route;
 use http::StatusCode;
 use regatta_engine::core::Problem;
+use regatta_engine::find_running;
 use serde_json::json;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -46,8 +46,8 @@ async fn style(_: Call) -> Result<Answer, Problem> {
 }
 
 async fn health(call: Call) -> Result<Answer, Problem> {
-    let seq = calls::position(&call.app.project).await?;
-    let holder = calls::project::find_engine(&call.app.project).await?;
+    let seq = call.position().await?;
+    let holder = find_running(call.project()).await?;
     let lease = holder.as_ref().map(|holder| {
         json!({ "pid": holder.pid, "host": holder.host, "command": holder.command, "since": holder.since })
     });

@@ -1,11 +1,12 @@
 //! Events and followed outputs on one connection, because a browser has six per host.
 
+use super::OfEvents as _;
 use super::events::{filter_of, start_of};
 use crate::answer::{Answer, invalid};
 use crate::call::Call;
-use crate::calls;
 use crate::following::{Following, Frames, Marks};
 use crate::route::{Kind, Route};
+use crate::sessions;
 use crate::stream_body;
 use regatta_engine::core::Problem;
 use std::sync::Arc;
@@ -21,18 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Follow the log and the output of sessions as server-sent events on one connection",
             live,
         )
-        .takes(
-            "after",
-            Kind::Number,
-            "The number of the last event that is known; `Last-Event-ID` comes first",
-        )
-        .takes("task", Kind::Number, "Only events of this task")
-        .takes("run", Kind::Number, "Only events of this run")
-        .takes(
-            "type",
-            Kind::Text,
-            "Only events of this type, or of all that begin so if it ends with a colon",
-        )
+        .of_events()
         .takes(
             "sessions",
             Kind::Text,
@@ -55,13 +45,12 @@ async fn live(call: Call) -> Result<Answer, Problem> {
         let known = known
             .parse()
             .map_err(|_| invalid("sessions", "must be names, each with a number after a colon or none"))?;
-        if let Some(name) = name.strip_suffix('@') {
-            let log = calls::sessions::find(&call.app.project, name).await?;
-            tokio::spawn(Marks::new(&call.app, log, known as u64).run(sender.clone()));
-            continue;
+        let log = sessions::find(call.project(), name.trim_end_matches('@')).await?;
+        if name.ends_with('@') {
+            tokio::spawn(Marks::new(&call.app, log, known).run(sender.clone()));
+        } else {
+            tokio::spawn(Following::new(&call.app, log, known, Frames::Shared).run(sender.clone()));
         }
-        let log = calls::sessions::find(&call.app.project, name).await?;
-        tokio::spawn(Following::new(&call.app, log, known, Frames::Shared).run(sender.clone()));
     }
     let hub = Arc::clone(&call.app.hub);
     tokio::spawn(hub.feed(start.unwrap_or(head), filter, sender, call.app.stop.clone()));

@@ -16,12 +16,14 @@ mod runs;
 mod sessions;
 mod streams;
 mod task_changes;
-mod tasks;
+pub(crate) mod tasks;
 mod viewed;
 
 use crate::app::Needs;
 use crate::page;
+use crate::page_of::ITEMS_MAX;
 use crate::route::{Kind, Route};
+use crate::waiting::WAIT_MAX;
 
 /// Returns every route.
 pub(crate) fn all() -> Vec<Route> {
@@ -66,15 +68,28 @@ trait Paged {
 
 impl Paged for Route {
     fn paged(self) -> Self {
-        self.takes("limit", Kind::Number, "How many items at most, up to 1000; 100 by default").takes(
-            "after",
-            Kind::Text,
-            "Where the page begins: `next` of the page before",
-        )
+        self.takes("limit", Kind::UpTo(ITEMS_MAX), "How many items at most, up to 1000; 100 by default")
+            .takes("after", Kind::Text, "Where the page begins: `next` of the page before")
     }
 }
 
 /// The parameter of a change that sets something off.
+/// Adds the parameters that say which events are sent.
+trait OfEvents {
+    fn of_events(self) -> Self;
+}
+
+impl OfEvents for Route {
+    fn of_events(self) -> Self {
+        let known = "The number of the last event that is known; `Last-Event-ID` comes first";
+        let kinds = "Only events of this type, or of all that begin so if it ends with a colon";
+        self.takes("after", Kind::Number, known)
+            .takes("task", Kind::Number, "Only events of this task")
+            .takes("run", Kind::Number, "Only events of this run")
+            .takes("type", Kind::Text, kinds)
+    }
+}
+
 trait Awaited {
     /// Adds it.
     fn awaited(self) -> Self;
@@ -82,6 +97,10 @@ trait Awaited {
 
 impl Awaited for Route {
     fn awaited(self) -> Self {
-        self.takes("wait", Kind::Number, "How many seconds to wait for what the change sets off, up to 60")
+        self.takes(
+            "wait",
+            Kind::UpTo(WAIT_MAX),
+            "How many seconds to wait for what the change sets off, up to 60",
+        )
     }
 }

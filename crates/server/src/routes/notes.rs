@@ -3,11 +3,11 @@
 use super::Paged as _;
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::calls;
 use crate::page_of;
 use crate::route::Route;
 use http::StatusCode;
 use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{messages, notes, reading};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,7 +21,8 @@ pub(super) fn routes() -> Vec<Route> {
             "Send a note to the agent that works on a task, now or next",
             send,
         )
-        .reads::<Note>(),
+        .reads::<Note>()
+        .creates(),
     ]
 }
 
@@ -33,13 +34,16 @@ struct Note {
 }
 
 async fn list(call: Call) -> Result<Answer, Problem> {
-    let notes = calls::tasks::notes(&call.app.project, call.path("id")?).await?;
+    let task = call.path("id")?;
+    reading::check_task(call.project(), task).await?;
+    let notes = notes::list(call.project(), task).await?;
     page_of::cut(&call.query, &notes, |note| note.message_id.to_string())
 }
 
 async fn send(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Note) = (call.path("id")?, call.body()?);
-    let note = calls::tasks::note(&call.app.project, &call.caller(), task, body.text).await?;
-    let seq = calls::position(&call.app.project).await?;
+    let id = notes::send(call.project(), &call.caller(), task, body.text).await?;
+    let note = messages::get(call.project(), id).await?;
+    let seq = call.position().await?;
     Ok(Answer::json(note).seq(seq).status(StatusCode::CREATED))
 }

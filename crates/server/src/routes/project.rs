@@ -3,12 +3,16 @@
 use super::Paged as _;
 use crate::answer::{Answer, invalid};
 use crate::call::Call;
-use crate::calls;
 use crate::page_of;
 use crate::route::{Kind, Route};
 use regatta_engine::core::Problem;
 use regatta_engine::core::machine::{render_mermaid, render_svg, render_xstate};
-use regatta_engine::cost::CostQuery;
+use regatta_engine::core::session::Grant;
+use regatta_engine::cost::{CostQuery, find_cost};
+use regatta_engine::{
+    QuestionView, add_to_config, answer_question, examine, find_installed, list_agents, list_questions,
+    repair,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -17,7 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/agents", "listAgents", "List the agents of the config", agents).paged(),
         Route::post("/api/agents/detect", "detectAgents", "Add the installed agents to the config", detect),
-        Route::get("/api/inbox", "listInbox", "List what waits for a person, oldest first", inbox),
+        Route::get("/api/inbox", "listInbox", "List what waits for a person, oldest first", inbox).paged(),
         Route::get(
             "/api/questions",
             "listQuestions",
@@ -40,18 +44,24 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/api/cost", "showCost", "Show what the sessions of agents used", cost)
             .takes("by", Kind::Text, "What a line is about: day, task, run, agent or session; day by default")
             .takes("task", Kind::Number, "Only the sessions of this task")
-            .takes("run", Kind::Number, "Only the sessions of this run and its children"),
+            .takes("run", Kind::Number, "Only the sessions of this run and its children")
+            .takes(
+                "limit",
+                Kind::UpTo(page_of::ITEMS_MAX),
+                "How many lines at most, the last ones, up to 1000; 1000 by default",
+            ),
         Route::get(
             "/api/doctor",
             "examine",
             "List what does not add up between the log and the world",
-            examine,
-        ),
+            list_findings,
+        )
+        .paged(),
         Route::post(
             "/api/doctor/fix",
             "repair",
-            "Repair what can be repaired without losing anything",
-            repair,
+            "Repair what can be repaired without losing anything, and list what was found",
+            fix,
         ),
     ]
 }
@@ -64,35 +74,37 @@ struct Decision {
 }
 
 async fn agents(call: Call) -> Result<Answer, Problem> {
-    page_of::cut(&call.query, &calls::project::agents(&call.app.project).await?, |agent| agent.id.clone())
+    page_of::cut(&call.query, &list_agents(call.project()).await?, |agent| agent.id.clone())
 }
 
 async fn detect(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
-    let added = calls::project::add_installed(&call.app.project).await?;
-    Ok(page_of::answer(added, None::<u32>))
+    let mut found = find_installed(call.project()).await;
+    found.retain(|agent| !agent.is_known);
+    add_to_config(call.project(), &found)?;
+    Ok(page_of::answer(found, None::<u32>))
 }
 
 async fn inbox(call: Call) -> Result<Answer, Problem> {
-    let items = call.app.shared.inbox(&call.app.project).await?;
-    Ok(page_of::answer(items.as_slice(), None::<u32>))
+    let items = call.app.shared.inbox(call.project()).await?;
+    page_of::cut_by_number(&call.query, items.as_slice())
 }
 
 async fn questions(call: Call) -> Result<Answer, Problem> {
-    page_of::cut(&call.query, &calls::project::questions(&call.app.project).await?, |question| {
-        question.id.clone()
-    })
+    let found = list_questions(call.project()).await?;
+    let views: Vec<QuestionView> = found.into_iter().map(|(id, asked)| QuestionView::of(id, asked)).collect();
+    page_of::cut(&call.query, &views, |question| question.id.clone())
 }
 
 async fn answer(call: Call) -> Result<Answer, Problem> {
     let (question, body): (String, Decision) = (call.path("id")?, call.body()?);
-    let is_allowed = match body.answer.as_str() {
-        "allow" => true,
-        "deny" => false,
+    let answer = match body.answer.as_str() {
+        "allow" => Grant::Allowed,
+        "deny" => Grant::Denied,
         _ => return Err(invalid("answer", "must be allow or deny")),
     };
-    let view = calls::project::answer(&call.app.project, &call.caller(), question, is_allowed).await?;
-    Ok(Answer::json(view).seq(calls::position(&call.app.project).await?))
+    let asked = answer_question(call.project(), &call.caller(), &question, answer).await?;
+    Ok(Answer::json(QuestionView::of(question, asked)).seq(call.position().await?))
 }
 
 async fn machine(call: Call) -> Result<Answer, Problem> {
@@ -118,16 +130,22 @@ async fn cost(call: Call) -> Result<Answer, Problem> {
     if task.is_some() && run.is_some() {
         return Err(invalid("run", "cannot be given beside `task`"));
     }
-    calls::project::cost(&call.app.project, by, task, run).await.map(Answer::json)
+    let mut view = find_cost(call.project(), by, task, run).await?;
+    let limit = call.query.get("limit")?.unwrap_or(page_of::ITEMS_MAX);
+    let too_many = view.lines.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
+    view.lines.drain(..too_many);
+    Ok(Answer::json(view))
 }
 
-async fn examine(call: Call) -> Result<Answer, Problem> {
-    let findings = calls::project::examine_all(&call.app.project, false).await?;
-    Ok(page_of::answer(findings, None::<u32>))
+async fn list_findings(call: Call) -> Result<Answer, Problem> {
+    page_of::cut_by_number(&call.query, &examine(call.project()).await?)
 }
 
-async fn repair(call: Call) -> Result<Answer, Problem> {
+async fn fix(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
-    let findings = calls::project::examine_all(&call.app.project, true).await?;
+    let mut findings = examine(call.project()).await?;
+    if findings.iter().any(|finding| finding.can_fix) {
+        repair(call.project(), &mut findings).await?;
+    }
     Ok(page_of::answer(findings, None::<u32>))
 }

@@ -1,14 +1,14 @@
 //! What a person does about an error beside the commands: open a file, raise a limit.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, invalid};
 use crate::call::Call;
-use crate::calls;
 use crate::route::Route;
-use regatta_engine::Limit;
 use regatta_engine::core::{Problem, TaskId};
+use regatta_engine::{Limit, open_in_editor, raise_limit, show_task};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use std::path::Path;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -28,7 +28,6 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Open {
     /// A file, from the worktree; default: the worktree itself.
-    #[serde(default)]
     path: Option<String>,
 }
 
@@ -44,13 +43,16 @@ struct Raise {
 
 async fn open(call: Call) -> Result<Answer, Problem> {
     let (task, body): (TaskId, Open) = (call.path("id")?, call.body()?);
-    let opened = calls::tasks::open(&call.app.project, task, body.path.as_deref()).await?;
+    let Some(folder) = show_task(call.project(), task).await?.worktree else {
+        return Err(invalid("id", "must be a task that has a worktree; it has none now"));
+    };
+    let opened = open_in_editor(call.project(), Path::new(&folder), body.path.as_deref())?;
     Ok(Answer::json(json!({ "taskId": task, "opened": opened })))
 }
 
 async fn limit(call: Call) -> Result<Answer, Problem> {
     let body: Raise = call.body()?;
     let limit = Limit { scope: body.scope, measure: body.measure, limit: body.limit };
-    calls::project::set_limit(&call.app.project, &limit)?;
+    raise_limit(call.project(), &limit).await?;
     Ok(Answer::json(json!({ "scope": limit.scope, "measure": limit.measure, "limit": limit.limit })))
 }

@@ -3,16 +3,17 @@
 use super::{Awaited as _, Paged as _};
 use crate::answer::{Answer, invalid};
 use crate::call::Call;
-use crate::calls;
-use crate::calls::runs::Start;
 use crate::page_of;
 use crate::route::{Kind, Route};
-use crate::waiting::Wait;
+use crate::waiting::{Wait, is_moving};
 use http::{StatusCode, header};
-use regatta_engine::Versioned;
-use regatta_engine::core::{Problem, RunId};
+use regatta_engine::core::session::Scope;
+use regatta_engine::core::{PrdSlug, Problem, RunId};
 use regatta_engine::orders::Caller;
-use regatta_engine::runs::{Drawing, RunView};
+use regatta_engine::runs::{
+    self, Drawing, Listed, NewRun, RunView, WorkflowRow, list_faults, list_workflows, show_workflow,
+};
+use regatta_engine::{Versioned, documents, list_session_logs};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -22,7 +23,10 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/runs", "listRuns", "List the runs, newest first, without their states", list)
             .paged(),
-        Route::post("/api/runs", "startRun", "Start a run of a workflow", start).reads::<Begin>().awaited(),
+        Route::post("/api/runs", "startRun", "Start a run of a workflow", start)
+            .reads::<Begin>()
+            .awaited()
+            .creates(),
         Route::get("/api/runs/{id}", "showRun", "Show one run", show),
         Route::get("/api/runs/{id}/steps", "listSteps", "List the steps of a run", steps).paged(),
         Route::get(
@@ -40,6 +44,9 @@ pub(super) fn routes() -> Vec<Route> {
         .paged(),
         Route::post("/api/runs/{id}/answer", "answerRun", "Answer what a run asks", answer)
             .reads::<Reply>()
+            .awaited(),
+        Route::post("/api/runs/{id}/signal", "signalRun", "Send a signal to a run", signal)
+            .reads::<Signal>()
             .awaited(),
         Route::post(
             "/api/runs/{id}/pause",
@@ -60,7 +67,8 @@ pub(super) fn routes() -> Vec<Route> {
             .awaited(),
         Route::post("/api/runs/{id}/fork", "forkRun", "Start a new run from a step of this one", fork)
             .reads::<Fork>()
-            .awaited(),
+            .awaited()
+            .creates(),
         Route::get(
             "/api/runs/{id}/replay",
             "replayRun",
@@ -104,18 +112,15 @@ struct Files {
 struct Begin {
     workflow: String,
     /// How much of the workflow is used; default: the workflow's own.
-    #[serde(default)]
     level: Option<u32>,
     /// The slug of the PRD to work from.
-    #[serde(default)]
-    prd: Option<String>,
-    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    prd: Option<PrdSlug>,
     title: Option<String>,
     /// The input that the workflow asks for.
     #[serde(default)]
     input: Map<String, Value>,
     /// Whether its items become tasks on the board; true by default.
-    #[serde(default)]
     board: Option<bool>,
 }
 
@@ -124,17 +129,24 @@ struct Begin {
 struct Reply {
     text: String,
     /// Whether what is asked is agreed to; true by default.
-    #[serde(default)]
     approved: Option<bool>,
     /// The step whose question is meant; without it, the one that the run is at.
-    #[serde(default)]
     step: Option<u64>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Stop {
+struct Signal {
+    /// One of the `signals` of the run.
+    signal: String,
+    /// What the schema of the signal asks for.
     #[serde(default)]
+    input: Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Stop {
     reason: Option<String>,
 }
 
@@ -142,94 +154,106 @@ struct Stop {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Fork {
     /// The step to begin with; without it, the last one that the run came to.
-    #[serde(default)]
     at: Option<u64>,
     /// Another workflow to continue with, or the same one as it is now.
-    #[serde(default)]
     workflow: Option<String>,
 }
 
 async fn list(call: Call) -> Result<Answer, Problem> {
     let limit = page_of::limit(&call.query)?;
-    let runs = calls::runs::list(&call.app.project, call.query.get("after")?, limit).await?;
+    let runs = runs::list_runs_before(call.project(), call.query.get("after")?, limit).await?;
     let next = runs.last().map(|run| run.id).filter(|id| id.number() > 1 && runs.len() == limit);
     Ok(page_of::answer(runs.iter().map(RunView::to_row).collect::<Vec<_>>(), next))
 }
 
 async fn show(call: Call) -> Result<Answer, Problem> {
     let run = call.path("id")?;
-    let view = calls::runs::show(&call.app.project, run).await?;
-    Ok(Answer::json(view).version(calls::version(&call.app.project, &Versioned::Run(run)).await?))
+    call.show(&Versioned::Run(run), runs::show_run_only(call.project(), run).await?).await
 }
 
 async fn steps(call: Call) -> Result<Answer, Problem> {
-    let steps = calls::runs::steps(&call.app.project, call.path("id")?).await?;
+    let (_, steps) = runs::show_run(call.project(), call.path("id")?).await?;
     page_of::cut(&call.query, &steps, |step| step.step.to_string())
 }
 
 async fn step(call: Call) -> Result<Answer, Problem> {
-    calls::runs::state_at(&call.app.project, call.path("id")?, call.path("step")?).await.map(Answer::json)
+    Ok(Answer::json(runs::show_state_at(call.project(), call.path("id")?, call.path("step")?).await?))
 }
 
 async fn sessions(call: Call) -> Result<Answer, Problem> {
-    let sessions = calls::runs::sessions(&call.app.project, call.path("id")?).await?;
+    let run = call.path("id")?;
+    runs::get_run(call.project(), run).await?;
+    let sessions = list_session_logs(call.project(), Scope::Run(run)).await?;
     page_of::cut(&call.query, &sessions, |session| session.session.clone())
 }
 
 async fn start(call: Call) -> Result<Answer, Problem> {
     let body: Begin = call.body()?;
-    let start = Start {
-        workflow: body.workflow,
-        level: body.level,
-        prd: body.prd.as_deref().map(super::task_changes::prd).transpose()?,
-        title: body.title,
-        input: body.input,
-        board: body.board.unwrap_or(true),
-    };
-    let run = calls::runs::start(&call.app.project, &call.caller(), start).await?;
+    let workflow = find_workflow(&call, &body.workflow)?;
+    let (mut input, mut title) = (body.input, body.title);
+    if let Some(slug) = &body.prd {
+        let prd = documents::get_prd(call.project(), slug).await?;
+        input.insert("prd".to_owned(), prd.text.into());
+        title.get_or_insert(prd.title);
+    }
+    input.extend(title.map(|title| ("title".to_owned(), title.into())));
+    let (input, board) = (Value::Object(input), body.board.unwrap_or(true));
+    let new = NewRun { workflow, level: body.level, prd: body.prd, input, board, recording: None };
+    let run = runs::create(call.project(), &call.caller(), new).await?;
     created(&call, run).await
 }
 
 async fn answer(call: Call) -> Result<Answer, Problem> {
     let ((run, caller), body): (_, Reply) = (checked(&call).await?, call.body()?);
-    let (approved, asked) = (body.approved.unwrap_or(true), (run, body.step));
-    calls::runs::answer(&call.app.project, &caller, asked, approved, body.text).await?;
+    let step = match body.step {
+        Some(step) => step,
+        None => runs::get_run(call.project(), run).await?.step,
+    };
+    runs::answer(call.project(), &caller, (run, step), body.approved.unwrap_or(true), body.text).await?;
+    settled(&call, run).await
+}
+
+async fn signal(call: Call) -> Result<Answer, Problem> {
+    let ((run, caller), body): (_, Signal) = (checked(&call).await?, call.body()?);
+    runs::signal(call.project(), &caller, run, &body.signal, Value::Object(body.input)).await?;
     settled(&call, run).await
 }
 
 async fn pause(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
     let (run, caller) = checked(&call).await?;
-    calls::runs::pause(&call.app.project, &caller, run).await?;
+    runs::pause(call.project(), &caller, run).await?;
     settled(&call, run).await
 }
 
 async fn resume(call: Call) -> Result<Answer, Problem> {
     call.no_body()?;
     let (run, caller) = checked(&call).await?;
-    calls::runs::resume(&call.app.project, &caller, run).await?;
+    runs::resume(call.project(), &caller, run).await?;
     settled(&call, run).await
 }
 
 async fn stop(call: Call) -> Result<Answer, Problem> {
     let ((run, caller), body): (_, Stop) = (checked(&call).await?, call.body()?);
-    calls::runs::stop(&call.app.project, &caller, run, body.reason).await?;
+    runs::stop(call.project(), &caller, run, body.reason).await?;
     settled(&call, run).await
 }
 
 async fn fork(call: Call) -> Result<Answer, Problem> {
     let ((run, caller), body): (_, Fork) = (checked(&call).await?, call.body()?);
-    let forked =
-        calls::runs::fork(&call.app.project, &caller, run, body.at, body.workflow.as_deref()).await?;
+    let workflow = body.workflow.map(|name| find_workflow(&call, &name)).transpose()?;
+    let forked = runs::fork(call.project(), &caller, run, body.at, workflow.as_ref()).await?;
     created(&call, forked).await
 }
 
 async fn workflows(call: Call) -> Result<Answer, Problem> {
-    page_of::cut(&call.query, &calls::runs::workflows(&call.app.project)?, |row| row.name.clone())
+    let listed = list_workflows(Some(call.project()))?;
+    let rows: Vec<WorkflowRow> = listed.iter().map(WorkflowRow::of).collect();
+    page_of::cut(&call.query, &rows, |row| row.name.clone())
 }
 
 async fn workflow(call: Call) -> Result<Answer, Problem> {
-    calls::runs::workflow(&call.app.project, &call.path::<String>("name")?).map(Answer::json)
+    Ok(Answer::json(show_workflow(&named_workflow(&call)?, Some(call.project()))?))
 }
 
 async fn graph(call: Call) -> Result<Answer, Problem> {
@@ -239,24 +263,23 @@ async fn graph(call: Call) -> Result<Answer, Problem> {
         Some("dot") => Drawing::Dot,
         Some(_) => return Err(invalid("format", "must be mermaid, svg or dot")),
     };
-    let (name, level): (String, _) = (call.path("name")?, call.query.get("level")?);
-    calls::runs::draw_workflow(&call.app.project, &name, level, format).map(Answer::json)
+    let level = call.query.get("level")?;
+    Ok(Answer::json(runs::draw_workflow(&named_workflow(&call)?, level, format)?))
 }
 
 async fn check_files(call: Call) -> Result<Answer, Problem> {
     let body: Files = call.body()?;
-    Ok(page_of::answer(calls::runs::check_files(body.files)?, None::<u32>))
+    Ok(page_of::answer(runs::check_files(body.files)?, None::<u32>))
 }
 
 async fn replay(call: Call) -> Result<Answer, Problem> {
-    let (run, with) = (call.path("id")?, call.query.text("with"));
-    let steps = calls::runs::replay(&call.app.project, run, with).await?;
+    let with = call.query.text("with").map(|name| find_workflow(&call, name)).transpose()?;
+    let steps = runs::replay(call.project(), call.path("id")?, with.as_ref()).await?;
     page_of::cut_by_number(&call.query, &steps)
 }
 
 async fn check(call: Call) -> Result<Answer, Problem> {
-    let faults = calls::runs::check_workflow(&call.app.project, &call.path::<String>("name")?)?;
-    page_of::cut_by_number(&call.query, &faults)
+    page_of::cut_by_number(&call.query, &list_faults(&named_workflow(&call)?))
 }
 
 /// Reads the number of the run, and who changes it; refused if the run has moved since the client read it.
@@ -272,15 +295,26 @@ async fn created(call: &Call, run: RunId) -> Result<Answer, Problem> {
 
 /// Shows a run as soon as nothing more happens to it, or when the time is over.
 async fn settled(call: &Call, run: RunId) -> Result<Answer, Problem> {
-    let seq = calls::position(&call.app.project).await?;
+    let seq = call.position().await?;
     let mut wait = Wait::begin(call).await?;
     let view = loop {
-        let view = calls::runs::show(&call.app.project, run).await?;
-        if !calls::runs::is_under_way(&view) || !wait.is_worth_another_look().await? {
+        let view = runs::show_run_only(call.project(), run).await?;
+        if !is_moving(view.waits_for) || !wait.is_worth_another_look().await? {
             break view;
         }
     };
-    let status = if calls::runs::is_under_way(&view) { StatusCode::ACCEPTED } else { StatusCode::OK };
-    let version = calls::version(&call.app.project, &Versioned::Run(run)).await?;
-    Ok(Answer::json(view).version(version).seq(seq).status(status))
+    let status = if is_moving(view.waits_for) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok(call.show(&Versioned::Run(run), view).await?.seq(seq).status(status))
+}
+
+fn named_workflow(call: &Call) -> Result<Listed, Problem> {
+    find_workflow(call, &call.path::<String>("name")?)
+}
+
+/// Finds a workflow by its name alone: a client does not choose folders of this machine.
+fn find_workflow(call: &Call, name: &str) -> Result<Listed, Problem> {
+    if name.contains(['/', '\\']) || name.starts_with('.') {
+        return Err(invalid("workflow", "must be a name of `GET /api/workflows`"));
+    }
+    Ok(runs::find_workflow(Some(call.project()), name)?)
 }

@@ -2,14 +2,15 @@
 
 use crate::answer::{Answer, invalid};
 use crate::call::Call;
-use crate::calls;
 use crate::following::{Following, Frames};
+use crate::items::Items;
 use crate::page_of;
 use crate::route::{Kind, Route};
+use crate::sessions;
 use crate::stream_body;
 use http::header;
+use regatta_engine::SessionLog;
 use regatta_engine::core::Problem;
-use regatta_engine::{Follower, SessionLog};
 use serde_json::json;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -31,33 +32,33 @@ pub(super) fn routes() -> Vec<Route> {
         .takes("follow", Kind::Flag, "Send what comes as server-sent events, until the session has ended")
         .takes(
             "limit",
-            Kind::Number,
+            Kind::UpTo(page_of::ITEMS_MAX),
             "How many items a page has at most, up to 1000; 100 by default",
         ),
     ]
 }
 
 async fn show(call: Call) -> Result<Answer, Problem> {
-    calls::sessions::find(&call.app.project, &call.path::<String>("name")?).await.map(Answer::json)
+    sessions::find(call.project(), &call.path::<String>("name")?).await.map(Answer::json)
 }
 
 async fn output(call: Call) -> Result<Answer, Problem> {
-    let log = calls::sessions::find(&call.app.project, &call.path::<String>("name")?).await?;
+    let log = sessions::find(call.project(), &call.path::<String>("name")?).await?;
     if let Some(before) = call.query.text("before") {
         return back(&log, before, page_of::limit(&call.query)?);
     }
-    let mut follower = Follower::new(&log.transcript);
-    let items = calls::sessions::read(&log, &mut follower)?;
-    let tail = call.query.get::<usize>("tail")?.map(|tail| items.len().saturating_sub(tail));
-    let first = super::events::find_position(&call)?
-        .and_then(|after| usize::try_from(after).ok())
-        .or(tail)
-        .unwrap_or(0);
+    let first = match (super::events::find_position(&call)?, call.query.get::<u64>("tail")?) {
+        (Some(after), _) => after,
+        (None, Some(tail)) => Items::new(&log).count(&log).await?.saturating_sub(tail),
+        (None, None) => 0,
+    };
     let accepts = call.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !call.query.flag("follow")? && !accepts.contains("text/event-stream") {
-        let page: Vec<_> = items.iter().skip(first).take(page_of::limit(&call.query)?).collect();
-        let next = first.saturating_add(page.len());
-        return Ok(page_of::answer(page, Some(next).filter(|next| *next < items.len())));
+        let (limit, mut items) = (page_of::limit(&call.query)?, Items::new(&log));
+        let page = items.page(&log, first, limit).await?;
+        let next = items.number();
+        let is_more = page.len() == limit && items.next(&log).await?.is_some();
+        return Ok(page_of::answer(page, Some(next).filter(|_| is_more)));
     }
     let (sender, body) = stream_body::channel();
     tokio::spawn(Following::new(&call.app, log, first, Frames::Own).run(sender));
@@ -72,7 +73,7 @@ fn back(log: &SessionLog, before: &str, limit: usize) -> Result<Answer, Problem>
             Some(place.parse().map_err(|_| invalid("before", "must be `end` or a cursor of this list"))?)
         }
     };
-    let page = calls::sessions::page_before(log, place, limit)?;
+    let page = sessions::page_before(log, place, limit)?;
     let items: Vec<_> = page.items.iter().map(|(_, timed)| log.show_item(timed)).collect();
     let previous = Some(page.begin.to_string()).filter(|_| page.begin > 0);
     Ok(Answer::json(json!({ "items": items, "next": null, "previous": previous })))

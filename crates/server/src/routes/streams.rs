@@ -4,8 +4,8 @@
 
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::calls;
 use crate::route::Route;
+use crate::sessions;
 use crate::streams::{LogSource, Request, SessionSource, Source, read};
 use http::StatusCode;
 use regatta_engine::core::{Code, Problem};
@@ -28,7 +28,7 @@ async fn log(call: Call) -> Result<Answer, Problem> {
 }
 
 async fn output(call: Call) -> Result<Answer, Problem> {
-    let log = calls::sessions::find(&call.app.project, &call.path::<String>("name")?).await?;
+    let log = sessions::find(call.project(), &call.path::<String>("name")?).await?;
     let name = format!("sessions/{}", log.session);
     answer(&call, &name, SessionSource::new(&call.app, log)).await
 }

@@ -2,23 +2,25 @@
 
 use super::Awaited as _;
 use super::comment::Comment;
+use super::tasks::show_text;
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::calls;
-use crate::calls::tasks::NewTask;
 use crate::route::Route;
-use crate::waiting::Wait;
+use crate::waiting::{Wait, is_moving};
 use http::{Method, StatusCode, header};
-use regatta_engine::Versioned;
-use regatta_engine::core::{AgentId, EpicId, PrdSlug, Priority, Problem, Revise, TaskId};
-use regatta_engine::orders::{Approving, Caller, Rejecting};
+use regatta_engine::core::{
+    AgentId, Assignee, Create, Depend, EpicId, PrdSlug, Priority, Problem, Revise, TaskId,
+};
+use regatta_engine::orders::{self, Approving, Caller, Rejecting};
+use regatta_engine::{BranchName, Versioned, bring_back, edits, show_task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
+use std::collections::BTreeSet;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/tasks", "addTask", "Add a task to the backlog", add).reads::<Add>(),
+        Route::post("/api/tasks", "addTask", "Add a task to the backlog", add).reads::<Add>().creates(),
         Route::new(
             Method::PATCH,
             "/api/tasks/{id}",
@@ -154,48 +156,47 @@ struct Add {
     #[serde(default)]
     criteria: Vec<String>,
     #[serde(default)]
-    dependencies: Vec<u32>,
-    #[serde(default)]
-    priority: Option<String>,
-    #[serde(default)]
-    epic_id: Option<u32>,
-    #[serde(default)]
-    prd: Option<String>,
+    #[schemars(with = "Vec<u32>")]
+    dependencies: BTreeSet<TaskId>,
+    #[schemars(with = "Option<String>")]
+    priority: Option<Priority>,
+    #[schemars(with = "Option<u32>")]
+    epic_id: Option<EpicId>,
+    #[schemars(with = "Option<String>")]
+    prd: Option<PrdSlug>,
 }
 
 /// What changes of a task.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Edit {
-    #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
     description: Option<String>,
-    #[serde(default)]
     criteria: Option<Vec<String>>,
-    #[serde(default)]
-    priority: Option<String>,
+    #[schemars(with = "Option<String>")]
+    priority: Option<Priority>,
     /// The epic that it belongs to; null takes it out of its epic.
     #[serde(default, deserialize_with = "given")]
-    epic_id: Option<Option<u32>>,
+    #[schemars(with = "Option<u32>")]
+    epic_id: Option<Option<EpicId>>,
     /// The PRD that it is made for; null takes it off its PRD.
     #[serde(default, deserialize_with = "given")]
-    prd: Option<Option<String>>,
+    #[schemars(with = "Option<String>")]
+    prd: Option<Option<PrdSlug>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Assign {
     /// The agent, or `any`; by default that of the project.
-    #[serde(default)]
-    agent_id: Option<String>,
+    #[schemars(with = "Option<String>")]
+    agent_id: Option<AgentId>,
     /// Do it yourself: a worktree is made, and no agent is started.
     #[serde(default)]
     me: bool,
-    #[serde(default)]
-    priority: Option<String>,
+    #[schemars(with = "Option<String>")]
+    priority: Option<Priority>,
     /// Whether it may be queued; true by default.
-    #[serde(default)]
     queue: Option<bool>,
 }
 
@@ -203,22 +204,19 @@ struct Assign {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reassign {
     /// The agent; without one the task is yours.
-    #[serde(default)]
-    agent_id: Option<String>,
+    #[schemars(with = "Option<String>")]
+    agent_id: Option<AgentId>,
     /// Stop the session under way first.
     #[serde(default)]
     stop: bool,
-    #[serde(default)]
     feedback: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Approve {
-    #[serde(default)]
     feedback: Option<String>,
     /// The commit that was looked at; refused when the diff leads to another.
-    #[serde(default)]
     head: Option<String>,
     /// Approve although the diff is not whole.
     #[serde(default)]
@@ -229,29 +227,25 @@ struct Approve {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reject {
     /// Why; may be left out if there are comments.
-    #[serde(default)]
     reason: Option<String>,
-    #[serde(default)]
     feedback: Option<String>,
     /// What you say of single lines; at most 200.
     #[serde(default)]
     comments: Vec<Comment>,
     /// Another agent to continue with.
-    #[serde(default)]
-    agent_id: Option<String>,
+    #[schemars(with = "Option<String>")]
+    agent_id: Option<AgentId>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Resume {
-    #[serde(default)]
     feedback: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Cancel {
-    #[serde(default)]
     reason: Option<String>,
 }
 
@@ -259,7 +253,6 @@ struct Cancel {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Hide {
     /// Whether it is hidden; true by default.
-    #[serde(default)]
     hidden: Option<bool>,
 }
 
@@ -267,9 +260,11 @@ struct Hide {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Depends {
     #[serde(default)]
-    add: Vec<u32>,
+    #[schemars(with = "Vec<u32>")]
+    add: BTreeSet<TaskId>,
     #[serde(default)]
-    remove: Vec<u32>,
+    #[schemars(with = "Vec<u32>")]
+    remove: BTreeSet<TaskId>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -287,7 +282,6 @@ struct Criteria {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Progress {
     did: String,
-    #[serde(default)]
     issues: Option<String>,
     next: String,
 }
@@ -302,10 +296,8 @@ struct Output {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Salvage {
     /// Which salvage; the newest by default.
-    #[serde(default)]
     number: Option<u32>,
     /// The branch to make.
-    #[serde(default)]
     branch: Option<String>,
 }
 
@@ -318,119 +310,105 @@ pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 async fn add(call: Call) -> Result<Answer, Problem> {
     let body: Add = call.body()?;
-    let new = NewTask {
-        title: body.title,
-        description: body.description,
-        criteria: body.criteria,
-        dependencies: tasks("dependencies", &body.dependencies)?,
-        priority: body.priority.as_deref().map(priority).transpose()?.unwrap_or_default(),
-        epic: body.epic_id.map(epic).transpose()?,
-        prd: body.prd.as_deref().map(prd).transpose()?,
-    };
-    let task = calls::tasks::create(&call.app.project, &call.caller(), new).await?;
+    let Add { title, description, criteria, dependencies, priority, epic_id, prd } = body;
+    let create = Create::new(title, description, criteria, dependencies, priority.unwrap_or_default());
+    let create = create.map_err(orders::invalid)?.filed_under(epic_id, prd);
+    let task = orders::create(call.project(), &call.caller(), create).await?;
     let answer = done(&call, task).await?;
     Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, &format!("/api/tasks/{task}")))
 }
 
 async fn edit(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Edit) = (checked(&call).await?, call.body()?);
-    let revise = Revise {
-        title: body.title,
-        description: body.description,
-        criteria: body.criteria,
-        priority: body.priority.as_deref().map(priority).transpose()?,
-        epic: body.epic_id.map(|id| id.map(epic).transpose()).transpose()?,
-        prd: body.prd.map(|slug| slug.as_deref().map(prd).transpose()).transpose()?,
-    };
-    calls::tasks::edit(&call.app.project, &caller, task, revise).await?;
+    let Edit { title, description, criteria, priority, epic_id: epic, prd } = body;
+    let revise = Revise { title, description, criteria, priority, epic, prd };
+    orders::edit(call.project(), &caller, task, revise).await?;
     done(&call, task).await
 }
 
 async fn delete(call: Call) -> Result<Answer, Problem> {
     let (task, caller) = checked(&call).await?;
-    calls::tasks::delete(&call.app.project, &caller, task).await?;
-    let seq = calls::position(&call.app.project).await?;
+    orders::delete(call.project(), &caller, task).await?;
+    let seq = call.position().await?;
     Ok(Answer::json(json!({ "id": task, "deleted": true })).seq(seq))
 }
 
 async fn assign(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Assign) = (checked(&call).await?, call.body()?);
-    let project = &call.app.project;
-    let priority = body.priority.as_deref().map(priority).transpose()?;
-    let agent = body.agent_id.as_deref().map(agent).transpose()?;
-    match (body.me, agent) {
+    let Assign { agent_id, me, priority, queue } = body;
+    match (me, agent_id) {
         (true, Some(_)) => return Err(crate::answer::invalid("me", "cannot be true beside `agentId`")),
-        (true, None) => calls::tasks::take(project, &caller, task, priority).await?,
+        (true, None) => orders::take(call.project(), &caller, task, priority).await?,
         (false, agent) => {
-            calls::tasks::assign(project, &caller, task, agent, priority, body.queue.unwrap_or(true)).await?;
+            let (to, may_queue) = (agent.map_or(Assignee::Default, Assignee::from), queue.unwrap_or(true));
+            orders::assign(call.project(), &caller, task, to, priority, may_queue).await?
         }
-    }
+    };
     settled(&call, task).await
 }
 
 async fn reassign(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Reassign) = (checked(&call).await?, call.body()?);
-    let agent = body.agent_id.as_deref().map(agent).transpose()?;
-    calls::tasks::reassign(&call.app.project, &caller, task, agent, body.stop, body.feedback).await?;
+    orders::reassign(call.project(), &caller, task, body.agent_id, body.stop, body.feedback).await?;
     settled(&call, task).await
 }
 
 async fn approve(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Approve) = (checked(&call).await?, call.body()?);
     let approving = Approving { feedback: body.feedback, head: body.head, anyway: body.anyway };
-    calls::tasks::approve(&call.app.project, &caller, task, approving).await?;
+    orders::approve(call.project(), &caller, task, approving).await?;
     settled(&call, task).await
 }
 
 async fn reject(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Reject) = (checked(&call).await?, call.body()?);
-    let agent = body.agent_id.as_deref().map(agent).transpose()?;
-    let comments = body.comments.into_iter().map(Into::into).collect();
-    let rejecting = Rejecting { reason: body.reason, feedback: body.feedback, comments, agent };
-    calls::tasks::reject(&call.app.project, &caller, task, rejecting).await?;
+    let Reject { reason, feedback, comments, agent_id: agent } = body;
+    let comments = comments.into_iter().map(Into::into).collect();
+    let rejecting = Rejecting { reason, feedback, comments, agent };
+    orders::reject_with(call.project(), &caller, task, rejecting).await?;
     settled(&call, task).await
 }
 
 async fn resume(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Resume) = (checked(&call).await?, call.body()?);
-    calls::tasks::resume(&call.app.project, &caller, task, body.feedback).await?;
+    orders::resume(call.project(), &caller, task, body.feedback).await?;
     settled(&call, task).await
 }
 
 async fn cancel(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Cancel) = (checked(&call).await?, call.body()?);
-    calls::tasks::cancel(&call.app.project, &caller, task, body.reason).await?;
+    orders::cancel(call.project(), &caller, task, body.reason).await?;
     settled(&call, task).await
 }
 
 async fn complete(call: Call) -> Result<Answer, Problem> {
     let (task, caller) = checked_without_body(&call).await?;
-    calls::tasks::complete(&call.app.project, &caller, task).await?;
+    orders::complete(call.project(), &caller, task).await?;
     settled(&call, task).await
 }
 
 async fn submit(call: Call) -> Result<Answer, Problem> {
     let (task, caller) = checked_without_body(&call).await?;
-    calls::tasks::submit(&call.app.project, &caller, task).await?;
+    orders::submit(call.project(), &caller, task).await?;
     settled(&call, task).await
 }
 
 async fn dequeue(call: Call) -> Result<Answer, Problem> {
     let (task, caller) = checked_without_body(&call).await?;
-    calls::tasks::dequeue(&call.app.project, &caller, task).await?;
+    orders::dequeue(call.project(), &caller, task).await?;
     settled(&call, task).await
 }
 
 async fn hide(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Hide) = (checked(&call).await?, call.body()?);
-    calls::tasks::hide(&call.app.project, &caller, task, body.hidden.unwrap_or(true)).await?;
+    orders::hide(call.project(), &caller, task, body.hidden.unwrap_or(true)).await?;
     done(&call, task).await
 }
 
 async fn depends(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Depends) = (checked(&call).await?, call.body()?);
-    let (add, remove) = (tasks("add", &body.add)?, tasks("remove", &body.remove)?);
-    calls::tasks::depend(&call.app.project, &caller, task, add, remove).await?;
+    let depend = Depend { add: body.add, remove: body.remove };
+    orders::depend(call.project(), &caller, task, depend).await?;
     done(&call, task).await
 }
 
@@ -439,20 +417,21 @@ async fn criteria(call: Call) -> Result<Answer, Problem> {
     let ticks = body.check.iter().map(|number| (*number, true));
     let numbers: Vec<(usize, bool)> =
         ticks.chain(body.uncheck.iter().map(|number| (*number, false))).collect();
-    calls::tasks::tick(&call.app.project, &caller, task, &numbers).await?;
+    edits::tick(call.project(), &caller, task, &numbers).await?;
     done(&call, task).await
 }
 
 async fn progress(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Progress) = (checked(&call).await?, call.body()?);
-    let entry = (body.did, body.issues.unwrap_or_else(|| "None".to_owned()), body.next);
-    calls::tasks::log_progress(&call.app.project, &caller, task, entry).await?;
+    let issues = body.issues.unwrap_or_else(|| "None".to_owned());
+    let entry = edits::Progress { did: body.did, issues, next: body.next };
+    edits::log_progress(call.project(), &caller, task, &entry).await?;
     done(&call, task).await
 }
 
 async fn output(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Output) = (checked(&call).await?, call.body()?);
-    calls::tasks::write_output(&call.app.project, &caller, task, &body.text).await?;
+    edits::write_output(call.project(), &caller, task, &body.text).await?;
     done(&call, task).await
 }
 
@@ -464,10 +443,8 @@ async fn replace_file(call: Call) -> Result<Answer, Problem> {
     }
     let task = call.path("id")?;
     let caller = call.caller_about(Versioned::TaskFile(task)).await?;
-    let text = calls::tasks::replace_file(&call.app.project, &caller, task, call.text()?).await?;
-    let version = calls::version(&call.app.project, &Versioned::TaskFile(task)).await?;
-    let seq = calls::position(&call.app.project).await?;
-    Ok(Answer::text("text/markdown; charset=utf-8", text).version(version).seq(seq))
+    let file = edits::replace(call.project(), &caller, task, call.text()?).await?;
+    Ok(show_text(&call, task, file.text()).await?.seq(call.position().await?))
 }
 
 async fn check_file(call: Call) -> Result<Answer, Problem> {
@@ -476,18 +453,16 @@ async fn check_file(call: Call) -> Result<Answer, Problem> {
 
 async fn archive(call: Call) -> Result<Answer, Problem> {
     let (task, caller) = checked_without_body(&call).await?;
-    let moved = calls::tasks::archive(&call.app.project, &caller, task).await?;
-    let (first, last) = moved.unzip();
-    let seq = calls::position(&call.app.project).await?;
+    let (first, last) = edits::archive(call.project(), &caller, task).await?.unzip();
+    let seq = call.position().await?;
     Ok(Answer::json(json!({ "taskId": task, "first": first, "last": last })).seq(seq))
 }
 
 async fn salvage(call: Call) -> Result<Answer, Problem> {
     let ((task, caller), body): (_, Salvage) = (checked(&call).await?, call.body()?);
-    let branch = body.branch.as_deref();
-    calls::tasks::bring_back_salvage(&call.app.project, &caller, task, body.number, branch)
-        .await
-        .map(Answer::json)
+    let branch = body.branch.as_deref().map(BranchName::parse).transpose();
+    let branch = branch.map_err(|error| crate::answer::invalid("branch", format!("is wrong: {error}")))?;
+    Ok(Answer::json(bring_back(call.project(), &caller, task, body.number, branch).await?))
 }
 
 /// Reads the number of the task, and who changes it; refused if the task has moved since the client read it.
@@ -503,55 +478,21 @@ async fn checked_without_body(call: &Call) -> Result<(TaskId, Caller), Problem> 
 
 /// Shows a task to which nothing more happens because of the change.
 async fn done(call: &Call, task: TaskId) -> Result<Answer, Problem> {
-    let seq = calls::position(&call.app.project).await?;
-    let view = calls::tasks::show(&call.app.project, task).await?;
-    let version = calls::version(&call.app.project, &Versioned::Task(task)).await?;
-    Ok(Answer::json(view).version(version).seq(seq))
+    let seq = call.position().await?;
+    let view = show_task(call.project(), task).await?;
+    Ok(call.show(&Versioned::Task(task), view).await?.seq(seq))
 }
 
 /// Shows a task as soon as nothing more happens to it, or when the time is over.
 async fn settled(call: &Call, task: TaskId) -> Result<Answer, Problem> {
-    let seq = calls::position(&call.app.project).await?;
+    let seq = call.position().await?;
     let mut wait = Wait::begin(call).await?;
     let view = loop {
-        let view = calls::tasks::show(&call.app.project, task).await?;
-        if !calls::tasks::is_under_way(&view) || !wait.is_worth_another_look().await? {
+        let view = show_task(call.project(), task).await?;
+        if !is_moving(view.waits_for) || !wait.is_worth_another_look().await? {
             break view;
         }
     };
-    let status = if calls::tasks::is_under_way(&view) { StatusCode::ACCEPTED } else { StatusCode::OK };
-    let version = calls::version(&call.app.project, &Versioned::Task(task)).await?;
-    Ok(Answer::json(view).version(version).seq(seq).status(status))
-}
-
-fn tasks(field: &str, numbers: &[u32]) -> Result<std::collections::BTreeSet<TaskId>, Problem> {
-    let task = |number: &u32| {
-        TaskId::new(*number).map_err(|error| crate::answer::invalid(field, format!("is wrong: {error}")))
-    };
-    numbers.iter().map(task).collect()
-}
-
-fn priority(text: &str) -> Result<Priority, Problem> {
-    match text {
-        "high" => Ok(Priority::High),
-        "medium" => Ok(Priority::Medium),
-        "low" => Ok(Priority::Low),
-        _ => Err(crate::answer::invalid("priority", "must be high, medium or low")),
-    }
-}
-
-fn agent(text: &str) -> Result<AgentId, Problem> {
-    text.parse().map_err(|error: regatta_engine::core::Id| {
-        crate::answer::invalid("agentId", format!("is wrong: {error}"))
-    })
-}
-
-fn epic(number: u32) -> Result<EpicId, Problem> {
-    EpicId::new(number).map_err(|error| crate::answer::invalid("epicId", format!("is wrong: {error}")))
-}
-
-pub(super) fn prd(text: &str) -> Result<PrdSlug, Problem> {
-    text.parse().map_err(|error: regatta_engine::core::Id| {
-        crate::answer::invalid("prd", format!("is wrong: {error}"))
-    })
+    let status = if is_moving(view.waits_for) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok(call.show(&Versioned::Task(task), view).await?.seq(seq).status(status))
 }

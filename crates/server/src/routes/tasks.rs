@@ -1,14 +1,17 @@
 //! Reading tasks.
 
 use super::Paged as _;
-use crate::answer::{Answer, invalid};
+use crate::answer::{Answer, Rendered, invalid};
 use crate::call::Call;
-use crate::calls;
 use crate::page_of;
 use crate::route::{Kind, Route};
 use regatta_engine::core::machine::Column;
+use regatta_engine::core::session::Scope;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{Filter, Versioned};
+use regatta_engine::{
+    Filter, Project, TaskView, Versioned, edits, find_version, list_salvages, list_session_logs,
+    list_task_page, reading, show_diff, show_task, show_task_with_file,
+};
 use serde_json::{Value, json};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -27,8 +30,10 @@ pub(super) fn routes() -> Vec<Route> {
             "listCriteria",
             "List the task's acceptance criteria",
             criteria,
-        ),
-        Route::get("/api/tasks/{id}/checks", "listChecks", "List what the project's checks came to", checks),
+        )
+        .paged(),
+        Route::get("/api/tasks/{id}/checks", "listChecks", "List what the project's checks came to", checks)
+            .paged(),
         Route::get("/api/tasks/{id}/diff", "showDiff", "Show the task's diff as a whole", diff).takes(
             "stat",
             Kind::Flag,
@@ -66,6 +71,11 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn list(call: Call) -> Result<Answer, Problem> {
+    let made = call.app.shared.pages_of_tasks.get(call.query.clone(), || render_list(&call));
+    made.await.map(Answer::rendered)
+}
+
+async fn render_list(call: &Call) -> Result<Rendered, Problem> {
     let filter = Filter {
         column: call.query.text("column").map(column).transpose()?,
         agent: call.query.text("agent").map(str::to_owned),
@@ -75,9 +85,9 @@ async fn list(call: Call) -> Result<Answer, Problem> {
     };
     let limit = page_of::limit(&call.query)?;
     let after: Option<TaskId> = call.query.get("after")?;
-    let (tasks, has_more) = calls::tasks::list(&call.app.project, &filter, after, limit).await?;
+    let (tasks, has_more) = list_task_page(call.project(), &filter, after, limit).await?;
     let next = tasks.last().filter(|_| has_more).map(|task| task.id);
-    Ok(page_of::answer(tasks, next))
+    Ok(page_of::render(tasks, next))
 }
 
 fn column(text: &str) -> Result<Column, Problem> {
@@ -89,30 +99,40 @@ fn column(text: &str) -> Result<Column, Problem> {
 
 async fn show(call: Call) -> Result<Answer, Problem> {
     let task = call.path("id")?;
-    let view = calls::tasks::show_whole(&call.app.project, task).await?;
-    let version = calls::version(&call.app.project, &Versioned::Task(task)).await?;
-    Ok(Answer::json(view).version(version))
+    let view = show_whole(call.project(), task).await?;
+    call.show(&Versioned::Task(task), view).await
 }
 
 async fn file(call: Call) -> Result<Answer, Problem> {
     let task = call.path("id")?;
-    let text = calls::tasks::file(&call.app.project, &call.caller(), task).await?;
-    let version = calls::version(&call.app.project, &Versioned::TaskFile(task)).await?;
+    let file = edits::refresh(call.project(), &call.caller(), task).await?;
+    show_text(&call, task, file.text()).await
+}
+
+/// Answers with the text of a task's file and its version.
+pub(super) async fn show_text(call: &Call, task: TaskId, text: &str) -> Result<Answer, Problem> {
+    let version = find_version(call.project(), &Versioned::TaskFile(task)).await?;
     Ok(Answer::text("text/markdown; charset=utf-8", text).version(version))
 }
 
+/// Returns a task as `task show` does, with what was just written in its file.
+pub(crate) async fn show_whole(project: &Project, task: TaskId) -> Result<TaskView, Problem> {
+    edits::look(project, task).await?;
+    Ok(show_task_with_file(project, task).await?)
+}
+
 async fn criteria(call: Call) -> Result<Answer, Problem> {
-    let view = calls::tasks::show_whole(&call.app.project, call.path("id")?).await?;
-    Ok(page_of::answer(view.criteria, None::<u32>))
+    let view = show_whole(call.project(), call.path("id")?).await?;
+    page_of::cut_by_number(&call.query, &view.criteria)
 }
 
 async fn checks(call: Call) -> Result<Answer, Problem> {
-    let view = calls::tasks::show(&call.app.project, call.path("id")?).await?;
-    Ok(page_of::answer(view.checks, None::<u32>))
+    let view = show_task(call.project(), call.path("id")?).await?;
+    page_of::cut_by_number(&call.query, &view.checks)
 }
 
 async fn diff(call: Call) -> Result<Answer, Problem> {
-    let mut view = calls::tasks::diff(&call.app.project, call.path("id")?).await?;
+    let mut view = show_diff(call.project(), call.path("id")?).await?;
     if call.query.flag("stat")? {
         view.patch = None;
         if let Some(uncommitted) = &mut view.uncommitted_diff {
@@ -123,7 +143,7 @@ async fn diff(call: Call) -> Result<Answer, Problem> {
 }
 
 async fn diff_files(call: Call) -> Result<Answer, Problem> {
-    let view = calls::tasks::diff(&call.app.project, call.path("id")?).await?;
+    let view = show_diff(call.project(), call.path("id")?).await?;
     let patches = split(view.patch.as_deref().unwrap_or_default());
     let file = |(number, file): (usize, &_)| -> Value {
         let mut shown = serde_json::to_value(file).unwrap_or_default();
@@ -147,20 +167,24 @@ fn split(patch: &str) -> Vec<&str> {
 }
 
 async fn salvages(call: Call) -> Result<Answer, Problem> {
-    let salvages = calls::tasks::salvages(&call.app.project, call.path("id")?).await?;
+    let salvages = list_salvages(call.project(), call.path("id")?).await?;
     page_of::cut(&call.query, &salvages, |listed| listed.salvage.name.clone())
 }
 
 async fn output(call: Call) -> Result<Answer, Problem> {
-    calls::tasks::output(&call.app.project, &call.caller(), call.path("id")?).await.map(Answer::json)
+    Ok(Answer::json(reading::output(call.project(), &call.caller(), call.path("id")?).await?))
 }
 
 async fn archive(call: Call) -> Result<Answer, Problem> {
-    calls::tasks::archived(&call.app.project, call.path("id")?).await.map(Answer::json)
+    let task = call.path("id")?;
+    reading::check_task(call.project(), task).await?;
+    Ok(Answer::json(reading::archive(call.project(), task)?))
 }
 
 async fn sessions(call: Call) -> Result<Answer, Problem> {
-    let sessions = calls::tasks::sessions(&call.app.project, call.path("id")?).await?;
+    let task = call.path("id")?;
+    reading::check_task(call.project(), task).await?;
+    let sessions = list_session_logs(call.project(), Scope::Task(task)).await?;
     page_of::cut(&call.query, &sessions, |session| session.session.clone())
 }
 

@@ -2,10 +2,10 @@
 
 use crate::answer::{Answer, invalid};
 use crate::call::Call;
-use crate::calls;
 use crate::route::Route;
 use regatta_board::diff::{HunkId, Mark, Seen, judge};
 use regatta_engine::core::{CommitId, Problem, TaskId};
+use regatta_engine::show_review;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,19 +29,16 @@ struct Viewed {
     /// The file, by its name after the change.
     path: String,
     /// Its parts, as the answer names them; without them the whole file.
-    #[serde(default)]
     hunks: Option<Vec<String>>,
     /// Whether they were viewed; true by default.
-    #[serde(default)]
     viewed: Option<bool>,
     /// The commit that was looked at; the one under review by default.
-    #[serde(default)]
     head: Option<String>,
 }
 
 async fn show(call: Call) -> Result<Answer, Problem> {
     let task: TaskId = call.path("id")?;
-    let review = calls::review::show(&call.app.project, task).await?;
+    let review = show_review(call.project(), task).await?;
     state(&call, task, &review.base, &review.head).await.map(Answer::json)
 }
 
@@ -50,12 +47,12 @@ async fn mark(call: Call) -> Result<Answer, Problem> {
     if body.hunks.as_ref().is_some_and(|hunks| hunks.len() > HUNKS_MAX) {
         return Err(invalid("hunks", format!("are too many; at most {HUNKS_MAX}")));
     }
-    let review = calls::review::show(&call.app.project, task).await?;
+    let review = show_review(call.project(), task).await?;
     let head: CommitId = match &body.head {
         Some(head) => head.parse().map_err(|error| invalid("head", format!("is wrong: {error}")))?,
         None => review.head.clone(),
     };
-    let patch = call.app.reviews.patch(&call.app.project, &review.base, &head).await?;
+    let patch = call.app.reviews.patch(call.project(), &review.base, &head).await?;
     let files = patch.files.iter().filter(|file| file.path == body.path);
     let mut marks: Vec<Mark> = Vec::new();
     for file in files {
@@ -74,13 +71,13 @@ async fn mark(call: Call) -> Result<Answer, Problem> {
         let is_gone = |mark: &Mark| marks.iter().any(|one| one.path == mark.path && one.hunk == mark.hunk);
         call.app.viewed.change(actor, task, Vec::new(), is_gone)
     };
-    changed.map_err(|error| error.explain())?;
+    changed?;
     state(&call, task, &review.base, &head).await.map(Answer::json)
 }
 
 /// Says of each part whether it was viewed, with the counts that a page shows.
 async fn state(call: &Call, task: TaskId, base: &CommitId, head: &CommitId) -> Result<Value, Problem> {
-    let patch = call.app.reviews.patch(&call.app.project, base, head).await?;
+    let patch = call.app.reviews.patch(call.project(), base, head).await?;
     let marks = call.app.viewed.load(&call.app.actor, task);
     let (mut files, mut all, mut viewed, mut changed) = (Vec::new(), 0, 0, 0);
     for file in &patch.files {

@@ -4,8 +4,6 @@
 //! values, so a client that was interrupted continues exactly where it stopped. Nothing can be written here. Start reading at
 //! [`read`], then `source`.
 
-#[cfg(test)]
-mod conformance;
 mod cursor;
 mod follow;
 mod offset;

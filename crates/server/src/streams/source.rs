@@ -1,9 +1,11 @@
 //! What can be read as a stream.
 
 use crate::app::App;
-use crate::calls;
+use crate::items::Items;
+use crate::log_page;
+use crate::sessions;
 use regatta_engine::core::Problem;
-use regatta_engine::{Follower, SessionLog};
+use regatta_engine::{EventFilter, Journal, SessionLog};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,13 +53,12 @@ impl LogSource {
 
 impl Source for LogSource {
     async fn tail(&mut self) -> Result<Tail, Problem> {
-        Ok(Tail { count: calls::position(&self.app.project).await?, is_closed: false })
+        Ok(Tail { count: Journal::at_end(&self.app.project).await?.position(), is_closed: false })
     }
 
     async fn read(&mut self, after: u64) -> Result<Vec<Value>, Problem> {
-        calls::events(&self.app.project, after, PAGE, &regatta_engine::EventFilter::default())
-            .await
-            .map(|(events, _)| events)
+        let page = log_page::read(&self.app.project, after, PAGE, &EventFilter::default()).await?;
+        Ok(page.0)
     }
 
     async fn wait(&mut self, after: u64, limit: Duration) {
@@ -77,29 +78,29 @@ impl Source for LogSource {
 pub(crate) struct SessionSource {
     app: Arc<App>,
     log: SessionLog,
-    follower: Follower,
-    items: Vec<Value>,
+    /// Reads on from where the last values ended.
+    items: Items,
+    /// Has counted all items that there are.
+    counted: Items,
 }
 
 impl SessionSource {
     pub(crate) fn new(app: &Arc<App>, log: SessionLog) -> Self {
-        let follower = Follower::new(&log.transcript);
-        SessionSource { app: Arc::clone(app), log, follower, items: Vec::new() }
+        let (items, counted) = (Items::new(&log), Items::new(&log));
+        SessionSource { app: Arc::clone(app), log, items, counted }
     }
 }
 
 impl Source for SessionSource {
     async fn tail(&mut self) -> Result<Tail, Problem> {
         // The log is asked before the file is read: what was written before the end is then read, too.
-        self.log = calls::sessions::find(&self.app.project, &self.log.session).await?;
-        self.items.extend(calls::sessions::read(&self.log, &mut self.follower)?);
-        let count = u64::try_from(self.items.len()).unwrap_or(u64::MAX);
+        self.log = sessions::find(&self.app.project, &self.log.session).await?;
+        let count = self.counted.count(&self.log).await?;
         Ok(Tail { count, is_closed: self.log.end.is_some() })
     }
 
     async fn read(&mut self, after: u64) -> Result<Vec<Value>, Problem> {
-        let after = usize::try_from(after).unwrap_or(usize::MAX);
-        Ok(self.items.iter().skip(after).take(PAGE).cloned().collect())
+        self.items.page(&self.log, after, PAGE).await
     }
 
     async fn wait(&mut self, after: u64, limit: Duration) {

@@ -175,3 +175,58 @@ async fn the_other_verbs_of_a_task_and_of_documents_and_messages() {
     assert_eq!(served.get("/api/tasks/2").code(), "TASK_NOT_FOUND");
     served.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_with_a_wrong_parameter_is_not_made() {
+    let served = Served::start().await;
+    served.post("/api/tasks", &json!({ "title": "one" }));
+    for wait in ["61", "x", "-1", "", "1&wait=1"] {
+        let refused =
+            served.post(&format!("/api/tasks/1/assign?wait={wait}"), &json!({ "agentId": "worker" }));
+        assert_eq!((refused.status, refused.code().as_str()), (422, "VALIDATION_ERROR"), "{wait}");
+    }
+    assert_eq!(served.get("/api/tasks/1").json()["column"], "backlog", "nothing was done");
+    served.stop().await;
+}
+
+/// A version that no object has.
+const STALE: (&str, &str) = ("if-match", "\"999999-0\"");
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_change_of_an_object_is_refused_if_the_object_has_moved() {
+    let served = Served::start().await;
+    served.post("/api/tasks", &json!({ "title": "one", "criteria": ["it works"] }));
+    served.post("/api/epics", &json!({ "title": "Till" }));
+    served.post("/api/prds", &json!({ "slug": "shop", "title": "Shop", "text": "# Shop\n" }));
+    served.post("/api/runs", &json!({ "workflow": "speckit", "prd": "shop", "board": false }));
+    let document = served.get("/api/openapi.json").json();
+    let before = served.get("/api/tasks/1").json();
+    let mut tried = 0;
+    for (path, methods) in document["paths"].as_object().expect("there are paths") {
+        for (method, operation) in methods.as_object().expect("there are methods") {
+            let mut parameters = operation["parameters"].as_array().expect("a list").iter();
+            if !parameters.any(|parameter| parameter["name"] == "If-Match") {
+                continue;
+            }
+            let (address, method) =
+                (path.replace("{id}", "1").replace("{slug}", "shop"), method.to_uppercase());
+            let content = &operation["requestBody"]["content"];
+            let answer = match content["text/markdown"]["example"].as_str() {
+                Some(text) => served.send_text(&method, &address, "text/markdown", STALE.1, text),
+                None => {
+                    let body = &content["application/json"]["example"];
+                    served.call(&method, &address, &[STALE], Some(body).filter(|body| body.is_object()))
+                }
+            };
+            assert_eq!(
+                (answer.status, answer.code().as_str()),
+                (412, "PRECONDITION_FAILED"),
+                "{method} {address}"
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 20, "{tried} were tried");
+    assert_eq!(served.get("/api/tasks/1").json(), before, "nothing was done");
+    served.stop().await;
+}

@@ -173,6 +173,16 @@ impl Served {
         ))
     }
 
+    /// Opens the stream of events, and leaves it open until it is dropped.
+    pub(crate) fn follow_events(&self) -> TcpStream {
+        let mut stream = self.connect();
+        let (port, token) = (self.port, self.keys.token());
+        let head = format!("host: localhost:{port}\r\nauthorization: Bearer {token}");
+        let request = format!("GET /api/events HTTP/1.1\r\n{head}\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("the request can be sent");
+        stream
+    }
+
     pub(crate) fn get(&self, path: &str) -> Response {
         self.call("GET", path, &[], None)
     }

@@ -1,9 +1,10 @@
 //! Every address of the API through a real socket, and its answers beside the examples that the schemas are made from.
 //!
-//! The examples are in `examples/objects.json`. When an object has a new field, run this test with `UPDATE_EXPECT=1`: it
-//! writes what the server really answers.
+//! The examples are in `examples/objects.json`, those of what is sent in `examples/bodies.json`. When an object has a new
+//! field, or a route a new body, run this test with `UPDATE_EXPECT=1`: it writes what the server was really sent and answered.
 
 use crate::client::{Response, Served};
+use regatta_server::type_of;
 use regatta_testkit::wait::until;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -15,6 +16,9 @@ const EXAMPLES_MAX: usize = 24;
 const CONFIG: &str = r#"
 [sandbox]
 mode = "off"
+
+[board]
+editor = ["true", "{path}"]
 
 [checks]
 there = "test -e task-1.txt"
@@ -72,13 +76,19 @@ edges = [
     { id = "answered", from = "question", to = "think" },
     { id = "thought", from = "think", to = "done" },
 ]
+
+[signals.note]
+title = "Note"
+input = "note.json"
+send = { to = "thinker", kind = "NOTED", body = "$signal.text" }
 "#;
 
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     (".regatta/scripts/breaker.toml", BREAKER),
     (".regatta/scripts/thinker.toml", THINKER),
     (".regatta/workflows/ask/workflow.toml", WORKFLOW),
     (".regatta/workflows/ask/state.schema.json", "{\"type\": \"object\", \"properties\": {}}"),
+    (".regatta/workflows/ask/note.json", "{\"type\": \"object\", \"required\": [\"text\"]}"),
     (".regatta/workflows/ask/roles/thinker.md", "Think.\n"),
     (".regatta/workflows/ask/roles/thinker.output.json", "{}"),
 ];
@@ -90,14 +100,16 @@ struct Calls<'a> {
     called: RefCell<BTreeSet<String>>,
     /// Real objects, by the name of their schema.
     objects: RefCell<BTreeMap<String, Vec<Value>>>,
+    /// Bodies that were accepted, by the name of their operation.
+    bodies: RefCell<BTreeMap<String, Vec<Value>>>,
     mistakes: RefCell<Vec<String>>,
 }
 
 impl<'a> Calls<'a> {
     fn new(served: &'a Served) -> Self {
         let document = served.get("/api/openapi.json").json();
-        let (called, objects, mistakes) = Default::default();
-        Calls { served, document, called, objects, mistakes }
+        let (called, objects, bodies, mistakes) = Default::default();
+        Calls { served, document, called, objects, bodies, mistakes }
     }
 
     fn get(&self, path: &str) -> Value {
@@ -111,7 +123,25 @@ impl<'a> Calls<'a> {
     /// Makes a call that has to succeed, and compares its answer with the description.
     fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Value {
         let answer = self.served.call(method, path, headers, body);
+        if let Some(body) = body {
+            self.note_body(method, path, body);
+        }
         self.see(method, path, &answer)
+    }
+
+    /// Sends Markdown.
+    fn write(&self, method: &str, path: &str, text: &str) {
+        let answer = self.served.send_text(method, path, "text/markdown", "*", text);
+        self.note_body(method, path, &text.into());
+        self.see(method, path, &answer);
+    }
+
+    fn note_body(&self, method: &str, path: &str, body: &Value) {
+        let operation = self.find(method, path);
+        if operation["requestBody"].is_object() {
+            let name = operation["operationId"].as_str().expect("it has a name").to_owned();
+            self.bodies.borrow_mut().entry(name).or_default().push(body.clone());
+        }
     }
 
     fn see(&self, method: &str, path: &str, answer: &Response) -> Value {
@@ -168,29 +198,12 @@ impl<'a> Calls<'a> {
         let mut called = self.called.into_inner();
         // Its events come as long as one listens: see `streams`.
         called.insert("followAll".to_owned());
-        // They have tests of their own, beside the pages that use them.
-        let elsewhere = [
-            "detectAgents",
-            "listInbox",
-            "listNotes",
-            "noteTask",
-            "openTask",
-            "setLimit",
-            "showViewed",
-            "markViewed",
-        ];
-        called.extend(elsewhere.map(str::to_owned));
         assert_eq!(names.difference(&called).collect::<Vec<_>>(), Vec::<&String>::new(), "were never called");
         if std::env::var_os("UPDATE_EXPECT").is_some() {
-            let chosen: BTreeMap<String, Vec<Value>> = self
-                .objects
-                .into_inner()
-                .into_iter()
-                .map(|(name, objects)| (name, choose(objects)))
-                .collect();
-            let text = serde_json::to_string_pretty(&chosen).expect("they are plain data");
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/objects.json");
-            std::fs::write(path, format!("{text}\n")).expect("the examples can be written");
+            let objects = self.objects.into_inner().into_iter();
+            update("objects.json", objects.map(|(name, objects)| (name, choose(objects).into())));
+            let bodies = self.bodies.into_inner().into_iter();
+            update("bodies.json", bodies.map(|(name, bodies)| (name, choose(bodies).swap_remove(0))));
             return;
         }
         let mut mistakes = self.mistakes.into_inner();
@@ -198,6 +211,16 @@ impl<'a> Calls<'a> {
         mistakes.dedup();
         assert!(mistakes.is_empty(), "run this test with UPDATE_EXPECT=1:\n{}", mistakes.join("\n"));
     }
+}
+
+/// Writes examples; those of what was not seen this time stay.
+fn update(name: &str, seen: impl Iterator<Item = (String, Value)>) {
+    let path = format!("{}/examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let old = std::fs::read_to_string(&path).expect("the examples can be read");
+    let mut examples: BTreeMap<String, Value> = serde_json::from_str(&old).expect("they are JSON");
+    examples.extend(seen);
+    let text = serde_json::to_string_pretty(&examples).expect("they are plain data");
+    std::fs::write(path, format!("{text}\n")).expect("the examples can be written");
 }
 
 /// Says where a value is not as its schema has it, and which of its fields the schema does not know.
@@ -225,18 +248,6 @@ fn find_mistakes(schema: &Value, value: &Value, at: &str, mistakes: &mut Vec<Str
     }
     for item in value.as_array().into_iter().flatten() {
         find_mistakes(&schema["items"], item, &format!("{at}[]"), mistakes);
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 
@@ -367,31 +378,48 @@ fn a_task(calls: &Calls<'_>, served: &Served) {
     calls.post("/api/tasks/1/output", json!({ "text": "### Summary\n\nuse the till\n" }));
     let file = served.get("/api/tasks/1/file");
     calls.see("GET", "/api/tasks/1/file", &file);
-    let put = served.send_text("PUT", "/api/tasks/1/file", "text/markdown", "*", &file.body);
-    calls.see("PUT", "/api/tasks/1/file", &put);
-    let checked = served.send_text("POST", "/api/task-files/check", "text/markdown", "*", &file.body);
-    calls.see("POST", "/api/task-files/check", &checked);
-    let odd = served.send_text("POST", "/api/task-files/check", "text/markdown", "*", "no task file\n");
-    calls.see("POST", "/api/task-files/check", &odd);
+    calls.write("PUT", "/api/tasks/1/file", &file.body);
+    calls.write("POST", "/api/task-files/check", &file.body);
+    calls.write("POST", "/api/task-files/check", "no task file\n");
     calls.post("/api/tasks/1/archive", json!({}));
+    calls.post("/api/tasks/1/notes", json!({ "text": "Keep it small." }));
+    calls.get("/api/tasks/1/notes");
+    // It is not delivered yet.
+    calls.get("/api/tasks/1");
     calls.post("/api/tasks/1/assign?wait=60", json!({ "agentId": "worker" }));
     until("the task waits for approval", || calls.get("/api/tasks/1")["column"] == "waiting_approval");
+    calls.post("/api/tasks/1/viewed", json!({ "path": "task-1.txt", "viewed": true }));
+    calls.post("/api/tasks/1/open", json!({ "path": "task-1.txt" }));
     let session = word(&calls.get("/api/tasks/1/sessions")["items"][0]["session"]);
-    for path in
-        ["diff", "diff?stat", "diff/files", "checks", "criteria", "archive", "chain-output", "salvages"]
-    {
+    for path in [
+        "diff",
+        "diff?stat",
+        "diff/files",
+        "checks",
+        "criteria",
+        "archive",
+        "chain-output",
+        "salvages",
+        "notes",
+        "viewed",
+    ] {
         calls.get(&format!("/api/tasks/1/{path}"));
     }
     calls.get(&format!("/api/sessions/{session}"));
     let output = format!("/api/sessions/{session}/output");
     calls.get(&output);
-    calls.post("/api/tasks/1/reject?wait=60", json!({ "reason": "again", "feedback": "more" }));
+    calls.get("/api/inbox");
+    let comment = json!({ "path": "task-1.txt", "line": 1, "text": "Say it in English." });
+    calls.post(
+        "/api/tasks/1/reject?wait=60",
+        json!({ "reason": "again", "feedback": "more", "comments": [comment] }),
+    );
     until("the agent has done it again", || calls.get("/api/tasks/1")["waitsFor"] == "you");
     calls.post("/api/tasks/1/submit", json!({}));
     until("the checks have run", || calls.get("/api/tasks/1")["waitsFor"] == "you");
     calls.post("/api/tasks/1/approve?wait=60", json!({ "anyway": true }));
     until("it is merged", || calls.get("/api/tasks/1")["column"] == "verified");
-    calls.post("/api/tasks/1/hide", json!({}));
+    calls.post("/api/tasks/1/hide", json!({ "hidden": true }));
 }
 
 fn other_tasks(calls: &Calls<'_>) {
@@ -415,10 +443,11 @@ fn other_tasks(calls: &Calls<'_>) {
     calls.post("/api/tasks/2/cancel?wait=60", json!({ "reason": "not now" }));
     until("it is kept", || calls.get("/api/tasks/2")["column"] == "backlog");
     calls.get("/api/tasks/2/salvages");
-    calls.post("/api/tasks/2/salvage", json!({}));
+    calls.post("/api/tasks/2/salvage", json!({ "number": 1, "branch": "kept/two" }));
     // Queued behind the agent that asks below.
     calls.post("/api/tasks/2/assign", json!({ "agentId": "asker" }));
     until("the agent asks", || calls.get("/api/questions")["items"][0].is_object());
+    calls.get("/api/inbox");
     calls.post("/api/tasks/3/assign", json!({ "agentId": "asker" }));
     calls.post("/api/tasks/3/dequeue", json!({}));
 }
@@ -432,12 +461,15 @@ fn questions(calls: &Calls<'_>) {
 fn runs(calls: &Calls<'_>, served: &Served) {
     calls.post("/api/runs", json!({ "workflow": "ask", "board": false }));
     until("it asks", || calls.get("/api/runs/1")["waitsFor"] == "you");
+    calls.get("/api/inbox");
     calls.post("/api/runs/1/pause", json!({}));
     calls.post("/api/runs/1/resume", json!({}));
     calls.post("/api/runs/1/answer?wait=60", json!({ "text": "yes" }));
     until("it is over", || calls.get("/api/runs/1")["status"] == "completed");
     calls.post("/api/runs/1/fork", json!({ "at": 1 }));
     until("it asks again", || calls.get("/api/runs/2")["waitsFor"] == "you");
+    calls.post("/api/runs/2/signal", json!({ "signal": "note", "input": { "text": "Look twice" } }));
+    assert_eq!(calls.get("/api/messages?run=2&role=thinker")["items"][0]["body"], "Look twice");
     calls.post("/api/runs/2/stop?wait=60", json!({ "reason": "enough" }));
     until("it is stopped", || calls.get("/api/runs/2")["status"] == "failed");
     for path in [
@@ -477,9 +509,13 @@ fn rest(calls: &Calls<'_>, served: &Served) {
     {
         calls.get(path);
     }
-    calls.post("/api/doctor/fix", json!({}));
+    calls.post("/api/limits", json!({ "scope": "task", "measure": "cost", "limit": 4.5 }));
+    calls.post("/api/agents/detect", json!({}));
     served.repo.git(&["branch", "task/1"]);
-    assert!(calls.get("/api/doctor")["items"][0].is_object(), "the task is done, and has a branch");
+    let found = calls.get("/api/doctor")["items"][0].clone();
+    assert_eq!((&found["kind"], &found["canFix"]), (&json!("orphan_branch"), &json!(true)), "{found}");
+    assert_eq!(calls.post("/api/doctor/fix", json!({}))["items"][0]["fixed"], true, "beside the engine");
+    assert_eq!(served.repo.git(&["branch", "--list", "task/1"]), "");
     let json = [("accept", "application/json")];
     calls.call("GET", "/api/events?after=0&limit=1000", &json, None);
 }

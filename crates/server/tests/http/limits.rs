@@ -2,7 +2,7 @@
 
 use crate::client::{Served, read};
 use regatta_server::Limits;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -104,4 +104,73 @@ async fn a_server_with_open_connections_stops_soon_and_keeps_its_port() {
     let begin = Instant::now();
     served.stop().await;
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+}
+
+/// Longer than any text or list may be, and shorter than a body.
+const TOO_LONG: usize = 2 << 20;
+const TOO_MANY: usize = 20_000;
+
+/// A run that waits for an answer.
+const ASK: &str = r#"
+name = "ask"
+start = "question"
+nodes.question = { kind = "approval", question = "'Is it good?'" }
+nodes.done = { kind = "end" }
+edges = [{ id = "answered", from = "question", to = "done" }]
+"#;
+
+/// Every variant of a value in which one text, list or object of texts is far too long.
+fn enlarge(value: &Value) -> Vec<Value> {
+    let inside: Vec<Value> = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(name, field)| enlarge(field).into_iter().map(move |large| (name, large)))
+            .map(|(name, large)| {
+                let mut whole = value.clone();
+                whole[name] = large;
+                whole
+            })
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(enlarge).map(|large| json!([large])).collect(),
+        _ => Vec::new(),
+    };
+    let own = match value {
+        Value::String(_) => Some(Value::String("x".repeat(TOO_LONG))),
+        Value::Array(items) => items.first().map(|first| Value::Array(vec![first.clone(); TOO_MANY])),
+        _ => None,
+    };
+    inside.into_iter().chain(own).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_text_and_every_list_of_a_body_is_limited() {
+    let served = Served::start().await;
+    served.post("/api/tasks", &json!({ "title": "one", "criteria": ["it works"] }));
+    served.post("/api/epics", &json!({ "title": "Till" }));
+    served.post("/api/prds", &json!({ "slug": "shop", "title": "Shop", "text": "# Shop\n" }));
+    served.write(".regatta/workflows/ask/workflow.toml", ASK);
+    served.write(".regatta/workflows/ask/state.schema.json", "{\"type\": \"object\", \"properties\": {}}");
+    served.post("/api/runs", &json!({ "workflow": "ask", "board": false }));
+    regatta_testkit::wait::until("it asks", || served.get("/api/runs/1").json()["waitsFor"] == "you");
+    let document = served.get("/api/openapi.json").json();
+    let head = || served.get("/healthz").json()["seq"].clone();
+    let (before, mut accepted) = (head(), Vec::new());
+    let large = json!({ "workflow": "ask", "input": { "text": "x".repeat(TOO_LONG) } });
+    assert_eq!(served.post("/api/runs", &large).code(), "VALIDATION_ERROR");
+    for (path, methods) in document["paths"].as_object().expect("there are paths") {
+        for (method, operation) in methods.as_object().expect("there are methods") {
+            let example = &operation["requestBody"]["content"]["application/json"]["example"];
+            let address = path.replace("{id}", "1").replace("{slug}", "shop");
+            for body in enlarge(example) {
+                let answer = served.call(&method.to_uppercase(), &address, &[], Some(&body));
+                if !matches!(answer.status, 400..500) {
+                    let shown: String = body.to_string().chars().take(60).collect();
+                    accepted.push(format!("{method} {address} {shown}: {}", answer.status));
+                }
+            }
+        }
+    }
+    assert!(accepted.is_empty(), "{accepted:#?}");
+    assert_eq!(head(), before, "nothing was added to the log");
+    served.stop().await;
 }

@@ -111,6 +111,13 @@ async fn each_token_opens_its_own_service_and_no_more() {
     }
     let refused = served.plain("GET", "/mcp", &[("authorization", &bearer)], None);
     assert_eq!((refused.status, refused.headers["allow"].as_str()), (405, "POST"));
+    // Clients ask whether there is a stream, and give up on the connection if the answer is 401.
+    for (method, path) in
+        [("GET", "/mcp/session"), ("GET", "/mcp/session/token"), ("DELETE", "/mcp/session/token")]
+    {
+        let refused = served.plain(method, path, &[], None);
+        assert_eq!((refused.status, refused.headers["allow"].as_str()), (405, "POST"), "{method} {path}");
+    }
     let foreign = [("authorization", bearer.as_str()), ("origin", "http://evil.test")];
     assert_eq!(served.plain("POST", "/mcp", &foreign, Some(&json!({}))).code(), "ORIGIN_REFUSED");
     served.stop().await;

@@ -72,6 +72,12 @@ async fn assets_are_kept_for_good_and_need_no_cookie() {
     let found = served.plain("GET", style, &[], None);
     assert_eq!((found.status, found.headers["content-type"].as_str()), (200, "text/css; charset=utf-8"));
     assert!(found.headers["cache-control"].contains("immutable"), "{found:?}");
+    let packed = served.plain("GET", style, &[("accept-encoding", "gzip, deflate, br")], None);
+    assert_eq!((packed.status, packed.headers["content-encoding"].as_str()), (200, "gzip"));
+    assert_eq!(packed.headers["vary"], "accept-encoding");
+    let length = |of: &crate::client::Response| of.headers["content-length"].parse::<usize>().unwrap();
+    assert!(length(&packed) * 2 < length(&found), "{packed:?}");
+    assert!(!found.headers.contains_key("content-encoding"));
     assert_eq!(served.plain("GET", "/assets/x/js/nothing.js", &[], None).status, 404);
     served.stop().await;
 }
@@ -88,5 +94,19 @@ async fn an_error_is_a_page_for_a_browser() {
         page.status == 404 && page.body.contains("ROUTE_NOT_FOUND") && page.body.contains("<nav"),
         "{page:?}"
     );
+    served.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_error_code_has_a_page_that_is_read_without_a_network() {
+    let served = Served::start().await;
+    let cookie = cookie(&served);
+    for code in regatta_engine::core::Code::ALL {
+        let page = served.plain("GET", &format!("/errors/{code}"), &[("cookie", &cookie)], None);
+        assert_eq!(page.status, 200, "{code}: {page:?}");
+        assert!(page.body.contains(&format!("<h1>{code}</h1>")), "{code}: {}", page.body);
+        assert!(page.body.contains("<h2>What to do</h2>"), "{code}: {}", page.body);
+    }
+    assert_eq!(served.plain("GET", "/errors/NO_SUCH", &[("cookie", &cookie)], None).status, 404);
     served.stop().await;
 }

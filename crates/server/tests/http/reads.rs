@@ -89,3 +89,46 @@ async fn every_read_answers_and_what_is_missing_is_said() {
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     served.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_address_leads_out_of_the_api_in_any_encoding() {
+    let served = Served::start().await;
+    served.write(".regatta/secret.txt", "a secret");
+    let ups = [
+        "../",
+        "..%2f",
+        "%2e%2e/",
+        "%2e%2e%2f",
+        "..%5c",
+        "%2e%2e%5c",
+        "..%252f",
+        "..%c0%af",
+        "..;/",
+        "..%00/",
+    ];
+    for up in ups.map(|up| up.repeat(6)) {
+        for begin in [
+            "/",
+            "/assets/",
+            "/assets/x/",
+            "/api/sessions/",
+            "/streams/sessions/",
+            "/api/prds/",
+            "/api/workflows/",
+            "/errors/",
+        ] {
+            for end in
+                ["secret.txt", ".regatta/secret.txt", "etc/passwd", "etc/passwd/output", "etc/passwd/graph"]
+            {
+                let path = format!("{begin}{up}{end}");
+                let answer = served.get(&path);
+                assert!(matches!(answer.status, 400 | 404 | 422), "{path}: {answer:?}");
+                assert!(
+                    !answer.body.contains("a secret") && !answer.body.contains("root:"),
+                    "{path}: {answer:?}"
+                );
+            }
+        }
+    }
+    served.stop().await;
+}

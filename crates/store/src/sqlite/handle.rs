@@ -56,7 +56,7 @@ impl SqliteStore {
         let place = Arc::new(Place { path: path.to_owned(), busy_wait_max });
         let connection = open_writer(&place, mode)?;
         let heads = Arc::new(watch::Sender::new(Seq(0)));
-        let writer = Writer::start(connection, Arc::clone(&place), Arc::clone(&heads))?;
+        let writer = Writer::new(connection, Arc::clone(&place), Arc::clone(&heads));
         let polling = Mutex::new(Signs::new(path));
         let readers = Readers::new(place);
         Ok(Self { shared: Arc::new(Shared { readers, writer, heads, polling }) })

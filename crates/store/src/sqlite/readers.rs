@@ -1,4 +1,4 @@
-//! A few connections that only read, used by blocking tasks.
+//! A few connections that only read, used by blocking tasks where there are threads for these.
 //!
 //! Each read is one transaction, so it sees a consistent state of the log. A connection is opened when it is
 //! first needed and kept; one that has failed is closed instead of being used again.
@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
 use crate::Error;
@@ -38,12 +39,23 @@ impl Readers {
         let (place, idle) = (Arc::clone(&self.place), Arc::clone(&self.idle));
         let stopped = || Error::Stopped { path: self.place.path.clone() };
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| stopped())?;
-        let task = tokio::task::spawn_blocking(move || {
+        let read = move || {
             let _permit = permit;
             read_on(&place, &idle, work).map_err(|failure| place.explain(action, failure))
-        });
-        task.await.map_err(|_| stopped())?
+        };
+        if has_one_thread() {
+            return read();
+        }
+        tokio::task::spawn_blocking(read).await.map_err(|_| stopped())?
     }
+}
+
+/// Tells whether the runtime has no thread but this one.
+///
+/// A program that chose such a runtime does one thing after the other: it gains nothing from a thread for its reads, and
+/// would pay for making it.
+fn has_one_thread() -> bool {
+    Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::CurrentThread)
 }
 
 fn read_on<T>(

@@ -9,7 +9,7 @@
 //! then on the store answers that it has stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -37,8 +37,16 @@ const STATEMENTS_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct Writer {
     shared: Arc<Shared>,
-    orders: Option<mpsc::Sender<Order>>,
-    thread: Option<JoinHandle<()>>,
+    /// Started by the first order: a process that only reads never needs it.
+    thread: OnceLock<Thread>,
+    starting: Mutex<()>,
+}
+
+/// A thread that was started.
+#[derive(Debug)]
+struct Thread {
+    orders: mpsc::Sender<Order>,
+    handle: JoinHandle<()>,
 }
 
 /// What the thread and its handle share.
@@ -62,14 +70,9 @@ struct File {
 }
 
 impl Writer {
-    /// Starts the thread on a connection; every new head is announced to `heads`.
-    pub(super) fn start(
-        connection: Connection,
-        place: Arc<Place>,
-        heads: Arc<watch::Sender<Seq>>,
-    ) -> Result<Self, Error> {
+    /// Takes the connection; every new head is announced to `heads`.
+    pub(super) fn new(connection: Connection, place: Arc<Place>, heads: Arc<watch::Sender<Seq>>) -> Self {
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-        let (orders, queue) = mpsc::channel(QUEUE_ORDERS_MAX);
         let shared = Arc::new(Shared {
             place,
             heads,
@@ -77,12 +80,26 @@ impl Writer {
             waiting: AtomicUsize::new(0),
             is_quiet: AtomicBool::new(true),
         });
-        let own = Arc::clone(&shared);
+        Self { shared, thread: OnceLock::new(), starting: Mutex::new(()) }
+    }
+
+    /// Returns the queue of the thread, which is started if it does not run yet.
+    fn ensure_thread(&self) -> Result<&mpsc::Sender<Order>, Error> {
+        if let Some(thread) = self.thread.get() {
+            return Ok(&thread.orders);
+        }
+        let _turn = self.starting.lock().map_err(|_| self.shared.stopped())?;
+        if let Some(thread) = self.thread.get() {
+            return Ok(&thread.orders);
+        }
+        let (orders, queue) = mpsc::channel(QUEUE_ORDERS_MAX);
+        let own = Arc::clone(&self.shared);
         let named = std::thread::Builder::new().name("regatta-store".to_owned());
-        let thread = named
+        let path = &self.shared.place.path;
+        let handle = named
             .spawn(move || own.serve(queue))
-            .map_err(|error| Place::explain_file("start the writer thread of", &shared.place.path, error))?;
-        Ok(Self { shared, orders: Some(orders), thread: Some(thread) })
+            .map_err(|error| Place::explain_file("start the writer thread of", path, error))?;
+        Ok(&self.thread.get_or_init(|| Thread { orders, handle }).orders)
     }
 
     /// Stores an append, on this thread if it can be.
@@ -97,8 +114,7 @@ impl Writer {
     pub(super) async fn order<T>(&self, make: impl FnOnce(Reply<T>) -> Order) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let stopped = || self.shared.stopped();
-        let orders = self.orders.as_ref().ok_or_else(stopped)?;
-        let permit = orders.reserve().await.map_err(|_| stopped())?;
+        let permit = self.ensure_thread()?.reserve().await.map_err(|_| stopped())?;
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         permit.send(make(reply));
         answer.await.map_err(|_| stopped())?
@@ -107,10 +123,10 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.orders = None;
-        if let Some(thread) = self.thread.take() {
+        if let Some(Thread { orders, handle }) = self.thread.take() {
+            drop(orders);
             // A panic of the thread was seen by those who waited for its answers.
-            let _ = thread.join();
+            let _ = handle.join();
         }
     }
 }

@@ -117,6 +117,16 @@ impl Browser {
         self.expect("POST", "/refresh", &json!({}));
     }
 
+    /// Goes back to the page before.
+    pub fn back(&self) {
+        self.expect("POST", "/back", &json!({}));
+    }
+
+    /// Returns the title of the page.
+    pub fn title(&self) -> String {
+        self.expect("GET", "/title", &Value::Null).as_str().unwrap_or_default().to_owned()
+    }
+
     /// Returns the address of the page.
     pub fn address(&self) -> String {
         self.expect("GET", "/url", &Value::Null).as_str().unwrap_or_default().to_owned()
@@ -141,6 +151,12 @@ impl Browser {
     pub fn until_shown(&self, selector: &str) {
         let found = format!("document.querySelector({})", json!(selector));
         self.until(&format!("`{selector}` is shown"), &format!("{found} && {found}.checkVisibility()"));
+    }
+
+    /// Waits until no element has this selector.
+    pub fn until_gone(&self, selector: &str) {
+        let found = format!("document.querySelector({}) === null", json!(selector));
+        self.until(&format!("`{selector}` is gone"), &found);
     }
 
     /// Waits until the text of the page has these words.
@@ -174,6 +190,23 @@ impl Browser {
         });
     }
 
+    /// Gives an element the focus, as the key Tab would.
+    pub fn focus(&self, selector: &str) {
+        self.until_shown(selector);
+        self.run(&format!("document.querySelector({}).focus()", json!(selector)));
+    }
+
+    /// Chooses an entry of a list by its value.
+    pub fn choose(&self, selector: &str, value: &str) {
+        self.until_shown(selector);
+        self.run(&format!(
+            "const list = document.querySelector({}); list.value = {}; \
+             list.dispatchEvent(new Event('change', {{ bubbles: true }}))",
+            json!(selector),
+            json!(value)
+        ));
+    }
+
     /// Types into a field.
     pub fn fill(&self, selector: &str, text: &str) {
         self.until_shown(selector);
@@ -202,6 +235,14 @@ impl Browser {
         self.pointer(lift.into_iter().chain(steps).collect());
         between();
         self.pointer(vec![wire::move_to(to.0, to.1), json!({ "type": "pointerUp", "button": 0 })]);
+    }
+
+    /// Waits until nothing on the page moves any more, but for what moves for ever.
+    pub fn settle(&self) {
+        self.until(
+            "nothing moves",
+            "document.getAnimations().every((one) => one.playState !== 'running' || one.effect.getTiming().iterations === Infinity)",
+        );
     }
 
     /// Saves a picture of what is seen.

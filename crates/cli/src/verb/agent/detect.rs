@@ -22,7 +22,7 @@ impl Detect {
         let found = find_installed(&project).await;
         let is_new = found.iter().any(|agent| !agent.is_known);
         if is_new && !self.dry_run {
-            add_to_config(&project, &found).map_err(|error| error.explain())?;
+            add_to_config(&project, &found)?;
         }
         place.screen.data(&found, |found| render(found, self.dry_run));
         Ok(Exit::Done)

@@ -37,7 +37,7 @@ impl Agent {
 
 async fn list(place: &Place) -> Result<Exit, Problem> {
     let project = place.open().await?;
-    let agents = list_agents(&project).await.map_err(|error| error.explain())?;
+    let agents = list_agents(&project).await?;
     place.screen.data(&agents, |agents| render(agents));
     Ok(Exit::Done)
 }

@@ -35,7 +35,7 @@ enum Choice {
 impl Questions {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let found = list_questions(&project).await.map_err(|error| error.explain())?;
+        let found = list_questions(&project).await?;
         let views: Vec<QuestionView> =
             found.into_iter().map(|(id, asked)| QuestionView::of(id, asked)).collect();
         place.screen.data(&views, |views| render(views));
@@ -46,13 +46,13 @@ impl Questions {
 impl Answer {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let leave = match self.answer {
+        let grant = match self.answer {
             Choice::Allow => Grant::Allowed,
             Choice::Deny => Grant::Denied,
         };
         let caller = crate::caller::caller(None);
-        let asked = answer_question(&project, &caller, &self.question, leave).await;
-        let asked = asked.map_err(|error| error.explain())?;
+        let asked = answer_question(&project, &caller, &self.question, grant).await;
+        let asked = asked?;
         place.screen.data(&QuestionView::of(self.question, asked), |view| {
             format!("{GREEN}answered{GREEN:#} {}: {}\n", view.agent_id, clean(&view.what))
         });

@@ -2,7 +2,6 @@
 
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::prd::prd_slug;
 use clap::Args;
 use regatta_engine::core::document::AddEpic;
 use regatta_engine::core::{PrdSlug, Problem};
@@ -18,7 +17,7 @@ pub(crate) struct Add {
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     description: String,
     /// PRD of the epic and of its tasks.
-    #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
+    #[arg(long, value_name = "SLUG")]
     prd: Option<PrdSlug>,
     /// Command ID; repeating the command with the same ID adds no second epic.
     #[arg(long, value_name = "UUID")]
@@ -27,11 +26,10 @@ pub(crate) struct Add {
 
 impl Add {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let add = AddEpic::new(&self.title, self.description, self.prd)
-            .map_err(|faults| orders::invalid(faults).explain())?;
+        let add = AddEpic::new(&self.title, self.description, self.prd).map_err(orders::invalid)?;
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        let epic = documents::add_epic(&project, &caller, add).await.map_err(|error| error.explain())?;
+        let epic = documents::add_epic(&project, &caller, add).await?;
         super::show::print(place, &project, epic).await
     }
 }

@@ -1,9 +1,7 @@
 //! `regatta epic edit`.
 
-use super::epic_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::prd::prd_slug;
 use clap::{ArgGroup, Args};
 use regatta_engine::core::document::ChangeEpic;
 use regatta_engine::core::{EpicId, PrdSlug, Problem};
@@ -17,7 +15,7 @@ use uuid::Uuid;
 #[command(group = ArgGroup::new("change").required(true).multiple(true))]
 pub(crate) struct Edit {
     /// Epic number.
-    #[arg(value_name = "ID", value_parser = epic_id)]
+    #[arg(value_name = "ID")]
     epic: EpicId,
     /// New title.
     #[arg(long, group = "change")]
@@ -26,7 +24,7 @@ pub(crate) struct Edit {
     #[arg(long, value_name = "TEXT", group = "change")]
     description: Option<String>,
     /// New PRD.
-    #[arg(long, value_name = "SLUG", value_parser = prd_slug, group = "change")]
+    #[arg(long, value_name = "SLUG", group = "change")]
     prd: Option<PrdSlug>,
     /// Remove its PRD.
     #[arg(long, conflicts_with = "prd", group = "change")]
@@ -39,11 +37,11 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let prd = if self.no_prd { Some(None) } else { self.prd.map(Some) };
-        let change = ChangeEpic::new(self.epic, self.title, self.description, prd)
-            .map_err(|faults| orders::invalid(faults).explain())?;
+        let change =
+            ChangeEpic::new(self.epic, self.title, self.description, prd).map_err(orders::invalid)?;
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        documents::change_epic(&project, &caller, change).await.map_err(|error| error.explain())?;
+        documents::change_epic(&project, &caller, change).await?;
         super::show::print(place, &project, self.epic).await
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct List {}
 impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let epics = list_epics(&project).await.map_err(|error| error.explain())?;
+        let epics = list_epics(&project).await?;
         place.screen.data(&epics, |epics| render(epics));
         Ok(Exit::Done)
     }

@@ -6,16 +6,11 @@ mod list;
 mod show;
 
 use crate::exit::Exit;
-use regatta_engine::core::{EpicId, Id, Problem};
+use regatta_engine::core::Problem;
 
 group! {
     /// The verbs of an epic; the help of each is that of its type.
     Epic {
         Add in add, List in list, Show in show, Edit in edit,
     }
-}
-
-/// Reads the number of an epic as people write it.
-pub(crate) fn epic_id(text: &str) -> Result<EpicId, String> {
-    text.parse().map_err(|error: Id| error.to_string())
 }

@@ -1,6 +1,5 @@
 //! `regatta epic show`.
 
-use super::epic_id;
 use crate::arguments::Place;
 use crate::columns::Fields;
 use crate::exit::Exit;
@@ -14,7 +13,7 @@ use serde_json::json;
 #[derive(Args)]
 pub(crate) struct Show {
     /// Epic number.
-    #[arg(value_name = "ID", value_parser = epic_id)]
+    #[arg(value_name = "ID")]
     epic: EpicId,
 }
 
@@ -35,7 +34,7 @@ impl Show {
 
 /// Prints an epic as it stands.
 pub(super) async fn print(place: &Place, project: &Project, epic: EpicId) -> Result<Exit, Problem> {
-    let view = show_epic(project, epic).await.map_err(|error| error.explain())?;
+    let view = show_epic(project, epic).await?;
     place.screen.data(&view, render);
     Ok(Exit::Done)
 }

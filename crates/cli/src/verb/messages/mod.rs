@@ -8,8 +8,8 @@ use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, YELLOW, clean};
 use clap::{Args, Subcommand};
 use regatta_engine::core::message::Party;
-use regatta_engine::core::{Id, Problem, TaskId};
-use regatta_engine::messages::{self, MessageView};
+use regatta_engine::core::{Problem, RunId, TaskId};
+use regatta_engine::messages::{self, Filter, MessageView};
 use regatta_engine::{Error, Project};
 
 /// Show messages between agents, roles, tasks and people, oldest first.
@@ -21,8 +21,14 @@ pub(crate) struct Messages {
     /// Show only messages to `me`, `agent:NAME`, `role:NAME`, `task:NUMBER`, `person:NAME` or a bare name.
     #[arg(long, value_name = "WHOM")]
     to: Option<String>,
+    /// Show only messages to this role, in any run.
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
+    /// Show only messages of this run, or to one of its roles.
+    #[arg(long, value_name = "ID")]
+    run: Option<RunId>,
     /// Show only messages about or to this task.
-    #[arg(long, value_name = "ID", value_parser = task_id)]
+    #[arg(long, value_name = "ID")]
     task: Option<TaskId>,
     /// Show only unread messages.
     #[arg(long)]
@@ -44,15 +50,9 @@ impl Messages {
             None => {}
         }
         let project = place.open().await?;
-        let to =
-            self.to.map(|text| find_party(&project, &text)).transpose().map_err(|error| error.explain())?;
-        let mut found = messages::list(&project).await.map_err(|error| error.explain())?;
-        found.retain(|view| {
-            let is_about = |task| view.task_id == Some(task) || view.to == Party::Task(task);
-            to.as_ref().is_none_or(|to| view.to == *to)
-                && self.task.is_none_or(is_about)
-                && !(self.unread && view.read)
-        });
+        let to = self.to.map(|text| find_party(&project, &text)).transpose()?;
+        let filter = Filter { to, role: self.role, task: self.task, run: self.run, unread: self.unread };
+        let found = messages::list_some(&project, &filter).await?;
         place.screen.data(&found, |found| render(found));
         Ok(Exit::Done)
     }
@@ -66,10 +66,6 @@ fn find_party(project: &Project, text: &str) -> Result<Party, Error> {
     messages::find_party(project, text)
 }
 
-fn task_id(text: &str) -> Result<TaskId, String> {
-    text.parse().map_err(|error: Id| error.to_string())
-}
-
 fn render(found: &[MessageView]) -> String {
     if found.is_empty() {
         return format!("{DIM}no messages; send one with `regatta messages send --to WHOM TEXT`{DIM:#}\n");
@@ -79,9 +75,11 @@ fn render(found: &[MessageView]) -> String {
 
 fn render_one(view: &MessageView) -> String {
     let mark = if view.read { format!("{DIM}read{DIM:#}") } else { format!("{YELLOW}new {YELLOW:#}") };
+    let run =
+        view.to_run.or(view.run_id).map_or_else(String::new, |run| format!(" {DIM}in run {run}{DIM:#}"));
     let task = view.task_id.map_or_else(String::new, |task| format!(" {CYAN}#{task}{CYAN:#}"));
     let head = format!(
-        "{:>4}  {mark}  {DIM}{:.0}{DIM:#}  {} -> {}{task}  {}\n",
+        "{:>4}  {mark}  {DIM}{:.0}{DIM:#}  {} -> {}{run}{task}  {}\n",
         view.message_id,
         view.sent_at,
         clean(&view.from.to_string()),

@@ -36,10 +36,10 @@ impl Add {
             let slug = slug_from(name.as_deref().unwrap_or(&title));
             slug.map_or_else(String::new, |slug| slug.to_string())
         });
-        let add = AddPrd::new(&slug, &title, text).map_err(|faults| orders::invalid(faults).explain())?;
+        let add = AddPrd::new(&slug, &title, text).map_err(orders::invalid)?;
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        let slug = documents::add_prd(&project, &caller, add).await.map_err(|error| error.explain())?;
+        let slug = documents::add_prd(&project, &caller, add).await?;
         super::show::print_summary(place, &project, &slug).await
     }
 }

@@ -1,6 +1,5 @@
 //! `regatta prd edit`.
 
-use super::prd_slug;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::text_file::TextFile;
@@ -15,7 +14,7 @@ use uuid::Uuid;
 #[command(group = ArgGroup::new("change").required(true).multiple(true))]
 pub(crate) struct Edit {
     /// PRD slug.
-    #[arg(value_name = "SLUG", value_parser = prd_slug)]
+    #[arg(value_name = "SLUG")]
     prd: PrdSlug,
     /// New title.
     #[arg(long, group = "change")]
@@ -31,11 +30,10 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let text = self.text.map(|file| file.read(place)).transpose()?;
-        let change = ChangePrd::new(self.prd.clone(), self.title, text)
-            .map_err(|faults| orders::invalid(faults).explain())?;
+        let change = ChangePrd::new(self.prd.clone(), self.title, text).map_err(orders::invalid)?;
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        documents::change_prd(&project, &caller, change).await.map_err(|error| error.explain())?;
+        documents::change_prd(&project, &caller, change).await?;
         super::show::print_summary(place, &project, &self.prd).await
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct List {}
 impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let prds = list_prds(&project).await.map_err(|error| error.explain())?;
+        let prds = list_prds(&project).await?;
         place.screen.data(&prds, |prds| render(prds));
         Ok(Exit::Done)
     }

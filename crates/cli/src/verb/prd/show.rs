@@ -1,6 +1,5 @@
 //! `regatta prd show`.
 
-use super::prd_slug;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, clean};
@@ -13,7 +12,7 @@ use serde_json::json;
 #[derive(Args)]
 pub(crate) struct Show {
     /// PRD slug.
-    #[arg(value_name = "SLUG", value_parser = prd_slug)]
+    #[arg(value_name = "SLUG")]
     prd: PrdSlug,
 }
 
@@ -23,7 +22,7 @@ impl Show {
             Some(prd) => prd,
             None => {
                 let project = place.open().await?;
-                reading::prd(&project, &self.prd).await.map_err(|error| error.explain())?
+                reading::prd(&project, &self.prd).await?
             }
         };
         match prd["text"].as_str() {
@@ -36,7 +35,7 @@ impl Show {
 
 /// Prints what became of a PRD: all of it with `--json`, otherwise all but the text.
 pub(super) async fn print_summary(place: &Place, project: &Project, prd: &PrdSlug) -> Result<Exit, Problem> {
-    let view = show_prd(project, prd).await.map_err(|error| error.explain())?;
+    let view = show_prd(project, prd).await?;
     place.screen.data(&view, |prd| {
         let title = clean(&prd.title);
         format!("{CYAN}{}{CYAN:#} {BOLD}{title}{BOLD:#} {DIM}({} bytes){DIM:#}\n", prd.slug, prd.bytes)

@@ -1,9 +1,8 @@
 //! `regatta run answer`.
 
-use super::follow::FollowOptions;
-use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
+use crate::verb::follow::WaitOptions;
 use clap::Args;
 use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(crate) struct Answer {
     /// Run number.
-    #[arg(value_name = "ID", value_parser = run_id)]
+    #[arg(value_name = "ID")]
     run: RunId,
     /// Answer.
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
@@ -22,19 +21,19 @@ pub(crate) struct Answer {
     #[arg(long)]
     no: bool,
     #[command(flatten)]
-    options: FollowOptions,
+    options: WaitOptions,
 }
 
 impl Answer {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = Arc::new(place.open().await?);
         // Before it waits for anything: somebody else may answer meanwhile, and the run ask another question.
-        let step = runs::get_run(&project, self.run).await.map_err(|error| error.explain())?.step;
+        let step = runs::get_run(&project, self.run).await?.step;
         let title = format!("run {} continues", self.run);
         let order = async |project: &_, caller: &_| {
             let asked = (self.run, step);
             runs::answer(project, caller, asked, !self.no, self.text).await.map(|()| self.run)
         };
-        self.options.carry_out(place, project, Some(self.run), &title, order).await
+        self.options.carry_out_run(place, project, Some(self.run), &title, order).await
     }
 }

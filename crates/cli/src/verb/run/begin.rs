@@ -1,12 +1,11 @@
 //! `regatta run WORKFLOW`, and `regatta run --resume`.
 
-use super::follow::FollowOptions;
 use super::input::Input;
 use super::recording::{ActiveRecording, RecordingOptions};
-use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{DIM, Screen, YELLOW};
+use crate::verb::follow::WaitOptions;
 use crate::verb::workflow::find_workflow;
 use clap::Args;
 use regatta_engine::core::{Problem, RunId};
@@ -29,19 +28,19 @@ pub(super) struct Begin {
     #[arg(long)]
     no_board: bool,
     /// Resume a run [default: the newest that has not ended].
-    #[arg(long, value_name = "ID", num_args = 0..=1, value_parser = run_id, conflicts_with_all = ["workflow", "prd",
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with_all = ["workflow", "prd",
         "title", "input", "set", "level", "no_board", "record", "replay"])]
     resume: Option<Option<RunId>>,
     #[command(flatten)]
     recording: RecordingOptions,
     #[command(flatten)]
-    options: FollowOptions,
+    options: WaitOptions,
 }
 
 impl Begin {
     pub(super) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         if let Some(run) = self.resume {
-            return super::resume::go_on(place, run, self.options).await;
+            return super::resume::resume_or_newest(place, run, self.options).await;
         }
         let project = Arc::new(place.open().await?);
         let name = self.workflow.as_deref().unwrap_or_default();
@@ -60,7 +59,7 @@ impl Begin {
             return recording.run(place, project, new).await;
         }
         let order = async |project: &_, caller: &_| runs::create(project, caller, new).await;
-        let begun = self.options.carry_out(place, project, None, &format!("{name} begins"), order).await;
+        let begun = self.options.carry_out_run(place, project, None, &format!("{name} begins"), order).await;
         begun.map_err(Input::advise)
     }
 }

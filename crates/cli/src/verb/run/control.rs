@@ -1,10 +1,10 @@
 //! `regatta run pause` and `regatta run stop`.
 
-use super::follow::{FollowOptions, Repeat};
-use super::run_id;
 use super::show::print_brief;
 use crate::arguments::Place;
+use crate::caller::Repeat;
 use crate::exit::Exit;
+use crate::verb::follow::WaitOptions;
 use clap::Args;
 use regatta_engine::core::{Problem, RunId};
 use regatta_engine::runs;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(crate) struct Pause {
     /// Run number.
-    #[arg(value_name = "ID", value_parser = run_id)]
+    #[arg(value_name = "ID")]
     run: RunId,
     #[command(flatten)]
     repeat: Repeat,
@@ -23,7 +23,7 @@ pub(crate) struct Pause {
 impl Pause {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        runs::pause(&project, &self.repeat.caller(), self.run).await.map_err(|error| error.explain())?;
+        runs::pause(&project, &self.repeat.caller(), self.run).await?;
         print_brief(place, &project, self.run).await
     }
 }
@@ -32,13 +32,13 @@ impl Pause {
 #[derive(Args)]
 pub(crate) struct Stop {
     /// Run number.
-    #[arg(value_name = "ID", value_parser = run_id)]
+    #[arg(value_name = "ID")]
     run: RunId,
     /// Reason.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
-    options: FollowOptions,
+    options: WaitOptions,
 }
 
 impl Stop {

@@ -4,41 +4,23 @@ use super::foreground::{Decides, Foreground};
 use super::recording::Replayed;
 use super::show::{print_brief, print_rested};
 use crate::arguments::Place;
+use crate::caller::Repeat;
 use crate::exit::Exit;
-use clap::Args;
+use crate::verb::follow::WaitOptions;
 use regatta_engine::core::{Problem, RunId};
 use regatta_engine::orders::Caller;
 use regatta_engine::{Error, Project};
 use std::sync::Arc;
-use uuid::Uuid;
 
-/// The options of all commands after which a run continues.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct FollowOptions {
-    /// Return once the command is in the log; an engine does the rest.
-    #[arg(long)]
-    no_wait: bool,
-    #[command(flatten)]
-    repeat: Repeat,
-}
-
-/// How a command is repeated.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Repeat {
-    /// Give the command an ID: given twice, it is carried out once and answered the same.
-    #[arg(long, value_name = "UUID")]
-    command_id: Option<Uuid>,
-}
-
-impl Repeat {
-    pub(super) fn caller(self) -> Caller {
-        crate::caller::caller(self.command_id)
+impl WaitOptions {
+    /// Adds what is given in another place.
+    pub(super) fn or(self, other: WaitOptions) -> WaitOptions {
+        let command_id = other.repeat.command_id.or(self.repeat.command_id);
+        WaitOptions { no_wait: self.no_wait || other.no_wait, repeat: Repeat { command_id } }
     }
-}
 
-impl FollowOptions {
     /// Gives the order, follows the run that it is about or begins until that rests, and shows it.
-    pub(super) async fn carry_out(
+    pub(super) async fn carry_out_run(
         self,
         place: &Place,
         project: Arc<Project>,
@@ -55,7 +37,7 @@ impl FollowOptions {
             return print_rested(place, &project, run).await;
         };
         let foreground = played.take(place, &project, title).await?;
-        let run = follow(&project, foreground, &self.repeat.caller(), order).await?;
+        let run = follow(&project, foreground, &self.caller(), order).await?;
         played.print(place, &project, run).await
     }
 
@@ -81,12 +63,12 @@ impl FollowOptions {
         order: impl AsyncFnOnce(&Project, &Caller) -> Result<RunId, Error>,
     ) -> Result<RunId, Problem> {
         if self.no_wait {
-            return order(project, &self.repeat.caller()).await.map_err(|error| error.explain());
+            return order(project, &self.caller()).await.map_err(|error| error.explain());
         }
         // Before the order, so that everything that follows it is seen.
         let decides = Decides::at(place.screen);
         let foreground = Foreground::take(project, place.screen, decides, title, run).await?;
-        follow(project, foreground, &self.repeat.caller(), order).await
+        follow(project, foreground, &self.caller(), order).await
     }
 }
 

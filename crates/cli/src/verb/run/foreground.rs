@@ -58,9 +58,7 @@ impl Foreground {
         run: Option<RunId>,
     ) -> Result<Self, Problem> {
         let interrupt = interruption();
-        let supervisor = Supervisor::take(Arc::clone(project), interrupt.clone())
-            .await
-            .map_err(|error| error.explain())?;
+        let supervisor = Supervisor::take(Arc::clone(project), interrupt.clone()).await?;
         Self::with(project, supervisor, interrupt, screen, decides, title, run).await
     }
 
@@ -74,7 +72,7 @@ impl Foreground {
     ) -> Result<Self, Problem> {
         let interrupt = interruption();
         let supervisor = Supervisor::take_alone(Arc::clone(project), roles, interrupt.clone()).await;
-        let supervisor = supervisor.map_err(|error| error.explain())?;
+        let supervisor = supervisor?;
         Self::with(project, supervisor, interrupt, screen, decides, title, None).await
     }
 
@@ -124,7 +122,7 @@ impl Foreground {
     }
 
     async fn until_rest(&mut self, run: RunId) -> Result<Run, Problem> {
-        let found = runs::get_run(&self.project, run).await.map_err(|error| error.explain())?;
+        let found = runs::get_run(&self.project, run).await?;
         let mut family = match self.family.take() {
             Some(family) => family,
             None => Family::of(&self.project, &found).await?,
@@ -135,10 +133,10 @@ impl Foreground {
             let progress = &self.progress;
             let mut show = |update: Update<'_>| {
                 let Update::Event(entry) = update else { return progress.hear(update) };
-                if let Some(kin) = family.take_in(entry)
+                if let Some(shown) = family.take_in(entry)
                     && !is_between_steps(entry)
                 {
-                    progress.show_about(entry, kin.item.as_deref());
+                    progress.show_about(entry, shown.item.as_deref());
                     walls.warn(entry).iter().for_each(|line| progress.print(line));
                 }
             };
@@ -175,7 +173,7 @@ impl Foreground {
     /// Decides what one of the children waits for.
     async fn decide_for_children(&mut self, mapping: &Mapping) -> Result<bool, Problem> {
         for child in mapping.under_way() {
-            let found = runs::get_run(&self.project, child).await.map_err(|error| error.explain())?;
+            let found = runs::get_run(&self.project, child).await?;
             if Box::pin(self.decide(&found)).await? {
                 return Ok(true);
             }
@@ -199,7 +197,7 @@ impl Foreground {
     }
 
     async fn approve(&mut self, task: TaskId) -> Result<bool, Problem> {
-        let found = orders::get_task(&self.project, task).await.map_err(|error| error.explain())?;
+        let found = orders::get_task(&self.project, task).await?;
         // Decided this very moment, or halted: what to do about that is shown with the run.
         let Some(asked) = Asked::diff(&found) else { return Ok(!waits_for_person(&found)) };
         let decision = match self.decides {

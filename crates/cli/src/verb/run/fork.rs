@@ -1,9 +1,8 @@
 //! `regatta run fork`.
 
-use super::follow::FollowOptions;
-use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
+use crate::verb::follow::WaitOptions;
 use crate::verb::workflow::find_workflow;
 use clap::Args;
 use regatta_engine::core::{Problem, RunId};
@@ -18,7 +17,7 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(crate) struct Fork {
     /// Number of the earlier run.
-    #[arg(value_name = "ID", value_parser = run_id)]
+    #[arg(value_name = "ID")]
     run: RunId,
     /// First step of the new run [default: the last step that the earlier run reached].
     #[arg(long, value_name = "STEP")]
@@ -28,7 +27,7 @@ pub(crate) struct Fork {
     #[arg(long, value_name = "WORKFLOW")]
     with: Option<String>,
     #[command(flatten)]
-    options: FollowOptions,
+    options: WaitOptions,
 }
 
 impl Fork {
@@ -42,6 +41,6 @@ impl Fork {
         let order = async |project: &_, caller: &_| {
             runs::fork(project, caller, self.run, self.at, with.as_ref()).await
         };
-        self.options.carry_out(place, project, None, &title, order).await
+        self.options.carry_out_run(place, project, None, &title, order).await
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Input {
 
 /// A JSON object, or where it is.
 #[derive(Debug, Clone)]
-enum Given {
+pub(super) enum Given {
     Here(Map<String, Value>),
     In(TextFile),
 }
@@ -85,13 +85,7 @@ impl Input {
     }
 
     fn read_document(&self, place: &Place) -> Result<Map<String, Value>, Problem> {
-        match &self.input {
-            None => Ok(Map::new()),
-            Some(Given::Here(fields)) => Ok(fields.clone()),
-            Some(Given::In(file)) => {
-                parse_object(&file.read(place)?).map_err(|problem| bad("input", problem))
-            }
-        }
+        self.input.as_ref().map_or_else(|| Ok(Map::new()), |given| read_given(place, given))
     }
 
     /// Reads the document, with what it is called and its slug if it is a PRD. A file comes before a PRD of the same name.
@@ -103,7 +97,7 @@ impl Input {
     ) -> Result<(String, String, Option<PrdSlug>), Problem> {
         let is_file = prd == "-" || place.folder()?.join(prd).is_file();
         if !is_file && let Ok(slug) = prd.parse::<PrdSlug>() {
-            let found = documents::get_prd(project, &slug).await.map_err(|error| error.explain())?;
+            let found = documents::get_prd(project, &slug).await?;
             return Ok((found.text, self.title.clone().unwrap_or(found.title), Some(slug)));
         }
         let file: TextFile = prd.parse().unwrap_or_else(|never| match never {});
@@ -112,6 +106,14 @@ impl Input {
         let found = self.title.as_deref().or_else(|| find_title(&text)).or(stem.as_deref());
         let title = found.unwrap_or(UNTITLED).to_owned();
         Ok((text, title, None))
+    }
+}
+
+/// Reads a JSON object that was given.
+pub(super) fn read_given(place: &Place, given: &Given) -> Result<Map<String, Value>, Problem> {
+    match given {
+        Given::Here(fields) => Ok(fields.clone()),
+        Given::In(file) => parse_object(&file.read(place)?).map_err(|problem| bad("input", problem)),
     }
 }
 
@@ -124,7 +126,7 @@ fn refuse_if_blank(text: &str) -> Result<(), Problem> {
 }
 
 /// Reads what follows `--input`. What is wrong with it is wrong usage; what is in a file is not.
-fn parse_given(text: &str) -> Result<Given, String> {
+pub(super) fn parse_given(text: &str) -> Result<Given, String> {
     match text.strip_prefix('@') {
         Some("-") => Ok(Given::In(TextFile::Standard)),
         Some(path) => Ok(Given::In(TextFile::File(PathBuf::from(path)))),

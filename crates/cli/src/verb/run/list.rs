@@ -25,7 +25,7 @@ pub(crate) struct List {
 impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let runs = list_runs(&project, self.limit).await.map_err(|error| error.explain())?;
+        let runs = list_runs(&project, self.limit).await?;
         let rows: Vec<Value> = runs.iter().map(RunView::to_row).collect();
         place.screen.data(&rows, |_| render(&runs));
         Ok(Exit::Done)
@@ -45,7 +45,7 @@ fn render(runs: &[RunView]) -> String {
 }
 
 fn note(run: &RunView) -> String {
-    let kin = match (run.parent, run.forked_from) {
+    let relation = match (run.parent, run.forked_from) {
         (Some(parent), _) => {
             format!("child of run {parent}, for {}", run.parent_item.as_deref().unwrap_or_default())
         }
@@ -64,6 +64,6 @@ fn note(run: &RunView) -> String {
         (_, None, None, _) if run.phase == "unattended" => run.next.clone(),
         _ => String::new(),
     };
-    let both: Vec<String> = [kin, note].into_iter().filter(|part| !part.is_empty()).collect();
+    let both: Vec<String> = [relation, note].into_iter().filter(|part| !part.is_empty()).collect();
     shorten(&clean(&both.join(": ")).replace('\n', " "), NOTE_CHARACTERS_MAX)
 }

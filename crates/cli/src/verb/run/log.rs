@@ -1,6 +1,5 @@
 //! `regatta run log`.
 
-use super::run_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::session_log::LogOptions;
@@ -17,7 +16,7 @@ use regatta_engine::runs::show_run;
 #[derive(Args)]
 pub(crate) struct Log {
     /// Run number
-    #[arg(value_name = "ID", value_parser = run_id)]
+    #[arg(value_name = "ID")]
     run: RunId,
     #[command(flatten)]
     options: LogOptions,
@@ -27,12 +26,12 @@ impl Log {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let run = self.run;
-        show_run(&project, run).await.map_err(|error| error.explain())?;
-        let goes_on = async |project: &Project| {
-            let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
+        show_run(&project, run).await?;
+        let continues = async |project: &Project| {
+            let (view, _) = show_run(project, run).await?;
             Ok(!matches!(view.waits_for, WaitsFor::You | WaitsFor::Nobody))
         };
-        self.options.print(place, &project, Scope::Run(run), goes_on).await?;
+        self.options.print(place, &project, Scope::Run(run), continues).await?;
         Ok(Exit::Done)
     }
 }

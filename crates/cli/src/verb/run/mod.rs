@@ -3,6 +3,7 @@
 mod answer;
 mod begin;
 mod control;
+mod flags;
 mod follow;
 mod foreground;
 mod fork;
@@ -13,13 +14,14 @@ mod recording;
 mod replay;
 mod resume;
 mod show;
+mod signal;
 
 pub(crate) use foreground::{Decides, Foreground};
 
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::{Args, Subcommand};
-use regatta_engine::core::{Id, Problem, RunId};
+use regatta_engine::core::Problem;
 
 /// Run a workflow, and manage runs
 ///
@@ -40,7 +42,7 @@ group! {
     /// The verbs of a run; the help of each is that of its type.
     Verb {
         List in list, Show in show, Log in log, Pause in control, Resume in resume, Stop in control,
-        Answer in answer, Fork in fork, Replay in replay,
+        Answer in answer, Signal in signal, Fork in fork, Replay in replay,
     }
 }
 
@@ -56,9 +58,4 @@ impl Run {
 /// Tells whether a workflow of this name is run by its folder, because a verb is called so.
 pub(crate) fn is_verb(name: &str) -> bool {
     name == "help" || Verb::has_subcommand(name)
-}
-
-/// Reads a run's number as people write it.
-pub(crate) fn run_id(text: &str) -> Result<RunId, String> {
-    text.parse().map_err(|error: Id| error.to_string())
 }

@@ -43,10 +43,10 @@ impl RecordingOptions {
         let Some(path) = self.record.as_ref().or(self.replay.as_ref()) else { return Ok(None) };
         let path = place.folder()?.join(path);
         if self.record.is_some() {
-            Recording::check_free(&path).map_err(|error| error.explain())?;
+            Recording::check_free(&path)?;
             return Ok(Some(ActiveRecording::Record(path)));
         }
-        let played = Replayed::open(&path).map_err(|error| error.explain())?;
+        let played = Replayed::open(&path)?;
         Ok(Some(ActiveRecording::Replay(RecordingMode::Replay(name_of(&path)?), Box::new(played))))
     }
 }
@@ -97,7 +97,7 @@ impl ActiveRecording {
             }
             ActiveRecording::Record(path) => {
                 let was_there = path.exists();
-                Recording::create(path).map_err(|error| error.explain())?;
+                Recording::create(path)?;
                 let begun = async {
                     let new = NewRun { recording: Some(RecordingMode::Record(name_of(path)?)), ..new };
                     runs::create(project, &caller, new).await.map_err(|error| error.explain())
@@ -122,7 +122,7 @@ impl Replayed {
 
     /// Opens the recording that a run is played from, if it is one that a person began.
     pub(super) async fn of(project: &Project, run: RunId) -> Result<Option<Self>, Problem> {
-        let found = runs::get_run(project, run).await.map_err(|error| error.explain())?;
+        let found = runs::get_run(project, run).await?;
         match (&found.recording, &found.parent) {
             (Some(RecordingMode::Replay(folder)), None) => {
                 Replayed::open(Path::new(folder)).map(Some).map_err(|error| error.explain())
@@ -146,7 +146,7 @@ impl Replayed {
     /// Says what went otherwise than recorded, and ends with 1 if something did.
     pub(super) async fn print(&self, place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
         let found = self.recording.compare(project, run, self.roles.differences()).await;
-        let found = found.map_err(|error| error.explain())?;
+        let found = found?;
         let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
         place.screen.data(&lines, |lines| render(lines));
         Ok(if lines.is_empty() { Exit::Done } else { Exit::Failed })

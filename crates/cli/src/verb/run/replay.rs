@@ -1,6 +1,5 @@
 //! `regatta run replay`.
 
-use super::run_id;
 use crate::arguments::Place;
 use crate::describe_run::count;
 use crate::exit::Exit;
@@ -17,7 +16,7 @@ use std::fmt::Write;
 #[derive(Args)]
 pub(crate) struct Replay {
     /// Run number.
-    #[arg(value_name = "ID", value_parser = run_id)]
+    #[arg(value_name = "ID")]
     run: RunId,
     /// Workflow to decide by, also the current version of the same one [default: the definition that the run started with].
     #[arg(long, value_name = "WORKFLOW")]
@@ -31,7 +30,7 @@ impl Replay {
             Some(name) => Some(find_workflow(place, Some(&project), name)?),
             None => None,
         };
-        let steps = runs::replay(&project, self.run, with.as_ref()).await.map_err(|error| error.explain())?;
+        let steps = runs::replay(&project, self.run, with.as_ref()).await?;
         place.screen.data(&steps, |steps| render(steps));
         let is_same = steps.iter().all(|step| step.differs.is_none());
         Ok(if is_same { Exit::Done } else { Exit::Failed })

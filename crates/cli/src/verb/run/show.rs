@@ -1,6 +1,6 @@
 //! `regatta run show`, and how the other verbs show a run.
 
-use super::run_id;
+use super::flags;
 use crate::arguments::Place;
 use crate::columns::{self, Fields};
 use crate::describe_run::{list_seen, shorten};
@@ -24,7 +24,7 @@ const VALUE_CHARACTERS_MAX: usize = 90;
 #[derive(Args)]
 pub(crate) struct Show {
     /// Run number.
-    #[arg(value_name = "ID", value_parser = run_id)]
+    #[arg(value_name = "ID")]
     run: RunId,
     /// List its steps too, with what each edge that was tried saw.
     #[arg(long)]
@@ -34,7 +34,7 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let (view, steps) = show_run(&project, self.run).await.map_err(|error| error.explain())?;
+        let (view, steps) = show_run(&project, self.run).await?;
         let mut value = serde_json::to_value(&view).unwrap_or_default();
         if self.steps {
             value["steps"] = json!(steps);
@@ -53,7 +53,7 @@ impl Show {
 /// Prints a run as an order left it; a run that failed or is held by an error ends with that error.
 pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
     let closed = close_recording(project, run).await;
-    let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
+    let (view, _) = show_run(project, run).await?;
     let waiting = find_waiting(project, &view).await?;
     place.screen.data(&view, |view| {
         let rendered: Vec<String> = [view].into_iter().chain(&waiting).map(render).collect();
@@ -69,7 +69,7 @@ pub(super) async fn print_rested(place: &Place, project: &Project, run: RunId) -
 async fn find_waiting(project: &Project, run: &RunView) -> Result<Vec<RunView>, Problem> {
     let mut waiting = Vec::new();
     for child in run.children.iter().filter(|child| !child.ended).filter_map(|child| child.run) {
-        let (view, _) = show_run(project, child).await.map_err(|error| error.explain())?;
+        let (view, _) = show_run(project, child).await?;
         let below = Box::pin(find_waiting(project, &view)).await?;
         waiting.extend(Some(view).filter(|view| view.status == Status::Paused));
         waiting.extend(below);
@@ -79,7 +79,7 @@ async fn find_waiting(project: &Project, run: &RunView) -> Result<Vec<RunView>, 
 
 /// Prints a run whose end was asked for; that it ended is no error.
 pub(super) async fn print_brief(place: &Place, project: &Project, run: RunId) -> Result<Exit, Problem> {
-    let (view, _) = show_run(project, run).await.map_err(|error| error.explain())?;
+    let (view, _) = show_run(project, run).await?;
     place.screen.data(&view, |view| format!("{}{}", render(view), render_error(view)));
     Ok(Exit::Done)
 }
@@ -108,6 +108,10 @@ fn render(run: &RunView) -> String {
         let tasks: Vec<String> = run.tasks.iter().map(|(key, task)| format!("{key} is #{task}")).collect();
         fields.add("tasks", tasks.join(", "));
     }
+    for (key, collisions) in &run.collisions {
+        let shown = collisions.iter().map(|collision| format!("{key} {}", collision.summary));
+        fields.each("collision", shown);
+    }
     for child in &run.children {
         let number = child.run.map_or_else(|| "not started".to_owned(), |run| format!("run {run}"));
         fields.add("child", format!("{}: {number}{}", child.key, if child.ended { ", ended" } else { "" }));
@@ -116,6 +120,13 @@ fn render(run: &RunView) -> String {
         fields.add("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
     }
     fields.each("question", &run.question);
+    for signal in &run.signals {
+        let title = if signal.title.is_empty() { String::new() } else { format!(": {}", signal.title) };
+        let flags = flags::list(&signal.input);
+        let flags = if flags.is_empty() { String::new() } else { format!(" ({})", flags.join(", ")) };
+        let to = signal.to.as_ref().map_or_else(String::new, |to| format!(", continues at {to}"));
+        fields.add("signal", format!("{}{title}{flags}{to}", signal.name));
+    }
     if run.error.is_none() {
         if let Some(deadline) = run.deadline {
             let mark = if run.overdue { " (overdue)" } else { "" };

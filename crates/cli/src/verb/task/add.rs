@@ -1,10 +1,8 @@
 //! `regatta task add`.
 
-use super::{priority, task_id};
+use super::priority;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::epic::epic_id;
-use crate::verb::prd::prd_slug;
 use clap::Args;
 use regatta_engine::core::{Create, EpicId, PrdSlug, Problem, TaskId};
 use regatta_engine::orders;
@@ -22,16 +20,16 @@ pub(crate) struct Add {
     #[arg(long = "criterion", value_name = "TEXT")]
     criteria: Vec<String>,
     /// Task that must be verified first; repeatable.
-    #[arg(long = "depends", value_name = "ID", value_parser = task_id)]
+    #[arg(long = "depends", value_name = "ID")]
     dependencies: Vec<TaskId>,
     /// Priority: high, medium or low.
     #[arg(long, default_value = "medium")]
     priority: String,
     /// Epic.
-    #[arg(long, value_name = "ID", value_parser = epic_id)]
+    #[arg(long, value_name = "ID")]
     epic: Option<EpicId>,
     /// PRD [default: that of the epic].
-    #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
+    #[arg(long, value_name = "SLUG")]
     prd: Option<PrdSlug>,
     /// Command ID; repeating the command with the same ID adds no second task.
     #[arg(long, value_name = "UUID")]
@@ -43,11 +41,11 @@ impl Add {
         let priority = priority(&self.priority)?;
         let dependencies = self.dependencies.into_iter().collect();
         let create = Create::new(self.title, self.description, self.criteria, dependencies, priority)
-            .map_err(|faults| orders::invalid(faults).explain())?
+            .map_err(orders::invalid)?
             .filed_under(self.epic, self.prd);
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        let task = orders::create(&project, &caller, create).await.map_err(|error| error.explain())?;
+        let task = orders::create(&project, &caller, create).await?;
         super::show::print(place, &project, task).await
     }
 }

@@ -1,6 +1,5 @@
 //! `regatta task approve`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::progress::Progress;
@@ -18,7 +17,7 @@ use regatta_engine::show_task;
 #[derive(Args)]
 pub(crate) struct Approve {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Comment, at most 1000 characters.
     #[arg(long, value_name = "TEXT")]
@@ -49,7 +48,7 @@ impl Approve {
 /// Asks the person at the terminal about a diff that is not whole; the approval is then for the diff that they saw.
 async fn confirm(place: &Place, task: TaskId, approval: &mut Approving) -> Result<(), Problem> {
     let project = place.open().await?;
-    let view = show_task(&project, task).await.map_err(|error| error.explain())?;
+    let view = show_task(&project, task).await?;
     let (Some(lacks), Some(diff)) = (view.lacks, view.diff) else { return Ok(()) };
     if view.phase != "ready" {
         return Ok(());

@@ -1,6 +1,5 @@
 //! `regatta task archive`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{DIM, GREEN};
@@ -15,7 +14,7 @@ use serde_json::json;
 #[derive(Args)]
 pub(crate) struct Archive {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Print the archive and move nothing.
     #[arg(long)]
@@ -28,9 +27,8 @@ impl Archive {
             Some(shown) => shown,
             None => {
                 let project = place.open().await?;
-                let explain = |error: regatta_engine::Error| error.explain();
-                reading::check_task(&project, self.task).await.map_err(explain)?;
-                reading::archive(&project, self.task).map_err(explain)?
+                reading::check_task(&project, self.task).await?;
+                reading::archive(&project, self.task)?
             }
         };
         match shown["text"].as_str() {
@@ -48,7 +46,7 @@ impl Archive {
         }
         let project = place.open().await?;
         let caller = crate::caller::caller(None);
-        let moved = edits::archive(&project, &caller, self.task).await.map_err(|error| error.explain())?;
+        let moved = edits::archive(&project, &caller, self.task).await?;
         let (first, last) = moved.unzip();
         let shown = serde_json::json!({ "taskId": self.task, "first": first, "last": last });
         place.screen.data(&shown, |_| match moved {

@@ -1,6 +1,6 @@
 //! `regatta task assign`.
 
-use super::{agent_id, bad_field, list, priority, task_id};
+use super::{agent_id, bad_field, list, priority};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::follow::{Begin, WaitOptions};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Args)]
 pub(crate) struct Assign {
     /// Task numbers.
-    #[arg(value_name = "ID", value_parser = task_id, required = true)]
+    #[arg(value_name = "ID", required = true)]
     tasks: Vec<TaskId>,
     /// Agent, or `any` for the first that is free [default: the only agent, or `agent` in `[project]`].
     #[arg(long, value_name = "NAME")]
@@ -97,7 +97,7 @@ async fn print_all(
         }
         documents.push(document);
     }
-    let rows = find_rows(project, tasks).await.map_err(|error| error.explain())?;
+    let rows = find_rows(project, tasks).await?;
     place.screen.data(&Value::from(documents), |_| list::render(&rows.iter().collect::<Vec<_>>(), &rows));
     let mut failed = tasks.iter().filter_map(|task| outcomes.get(task)?.as_ref().err()).peekable();
     if failed.peek().is_none() {

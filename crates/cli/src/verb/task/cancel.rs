@@ -1,6 +1,5 @@
 //! `regatta task cancel`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::follow::{Begin, WaitOptions};
@@ -12,7 +11,7 @@ use regatta_engine::orders;
 #[derive(Args)]
 pub(crate) struct Cancel {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Reason, at most 500 characters.
     #[arg(long, value_name = "TEXT")]

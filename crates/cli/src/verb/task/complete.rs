@@ -1,6 +1,5 @@
 //! `regatta task complete`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::follow::{Begin, WaitOptions};
@@ -14,7 +13,7 @@ use regatta_engine::orders;
 #[derive(Args)]
 pub(crate) struct Complete {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     #[command(flatten)]
     options: WaitOptions,

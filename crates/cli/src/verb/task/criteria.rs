@@ -1,6 +1,5 @@
 //! `regatta task criteria`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{DIM, GREEN, YELLOW, clean};
@@ -14,7 +13,7 @@ use regatta_engine::{CriterionView, edits, show_task};
 #[derive(Args)]
 pub(crate) struct Criteria {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Tick criterion N, counted from 1; repeatable.
     #[arg(long, value_name = "N")]
@@ -31,8 +30,8 @@ impl Criteria {
         let ticks = self.check.iter().map(|number| (*number, true));
         let numbers: Vec<(usize, bool)> =
             ticks.chain(self.uncheck.iter().map(|number| (*number, false))).collect();
-        edits::tick(&project, &caller, self.task, &numbers).await.map_err(|error| error.explain())?;
-        let view = show_task(&project, self.task).await.map_err(|error| error.explain())?;
+        edits::tick(&project, &caller, self.task, &numbers).await?;
+        let view = show_task(&project, self.task).await?;
         place.screen.data(&view.criteria, |criteria| render(criteria));
         Ok(Exit::Done)
     }

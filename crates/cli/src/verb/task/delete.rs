@@ -1,6 +1,5 @@
 //! `regatta task delete`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -15,7 +14,7 @@ use uuid::Uuid;
 #[derive(Args)]
 pub(crate) struct Delete {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
@@ -26,7 +25,7 @@ impl Delete {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        orders::delete(&project, &caller, self.task).await.map_err(|error| error.explain())?;
+        orders::delete(&project, &caller, self.task).await?;
         let done = json!({ "id": self.task, "deleted": true });
         place.screen.data(&done, |_| format!("task #{} is deleted\n", self.task));
         Ok(Exit::Done)

@@ -1,6 +1,5 @@
 //! `regatta task depends`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -12,16 +11,16 @@ use uuid::Uuid;
 #[derive(Args)]
 pub(crate) struct Depends {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Tasks that must be verified first.
-    #[arg(value_name = "ON", value_parser = task_id)]
+    #[arg(value_name = "ON")]
     on: Vec<TaskId>,
     /// Task that must be verified first; repeatable.
-    #[arg(long = "on", value_name = "ID", value_parser = task_id)]
+    #[arg(long = "on", value_name = "ID")]
     also_on: Vec<TaskId>,
     /// Dependency to remove; repeatable.
-    #[arg(long, value_name = "ID", value_parser = task_id)]
+    #[arg(long, value_name = "ID")]
     remove: Vec<TaskId>,
     /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
@@ -34,7 +33,7 @@ impl Depends {
         let add = self.on.into_iter().chain(self.also_on).collect();
         let depend = Depend { add, remove: self.remove.into_iter().collect() };
         let caller = crate::caller::caller(self.command_id);
-        orders::depend(&project, &caller, self.task, depend).await.map_err(|error| error.explain())?;
+        orders::depend(&project, &caller, self.task, depend).await?;
         super::show::print(place, &project, self.task).await
     }
 }

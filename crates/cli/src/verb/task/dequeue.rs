@@ -1,6 +1,5 @@
 //! `regatta task dequeue`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -12,7 +11,7 @@ use uuid::Uuid;
 #[derive(Args)]
 pub(crate) struct Dequeue {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Command ID; repeating the command with the same ID does nothing more.
     #[arg(long, value_name = "UUID")]
@@ -23,7 +22,7 @@ impl Dequeue {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        orders::dequeue(&project, &caller, self.task).await.map_err(|error| error.explain())?;
+        orders::dequeue(&project, &caller, self.task).await?;
         super::show::print(place, &project, self.task).await
     }
 }

@@ -1,6 +1,5 @@
 //! `regatta task diff`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{CYAN, DIM, GREEN, RED, YELLOW, clean};
@@ -12,7 +11,7 @@ use regatta_engine::{DiffView, FileView, show_diff};
 #[derive(Args)]
 pub(crate) struct Diff {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Show only the files and the number of changed lines
     #[arg(long)]
@@ -22,7 +21,7 @@ pub(crate) struct Diff {
 impl Diff {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let mut view = show_diff(&project, self.task).await.map_err(|error| error.explain())?;
+        let mut view = show_diff(&project, self.task).await?;
         if self.stat {
             view.patch = None;
             if let Some(uncommitted) = &mut view.uncommitted_diff {

@@ -1,10 +1,8 @@
 //! `regatta task edit`.
 
-use super::{priority, task_id};
+use super::priority;
 use crate::arguments::Place;
 use crate::exit::Exit;
-use crate::verb::epic::epic_id;
-use crate::verb::prd::prd_slug;
 use clap::Args;
 use regatta_engine::core::{EpicId, PrdSlug, Problem, Revise, TaskId};
 use regatta_engine::orders;
@@ -16,7 +14,7 @@ use uuid::Uuid;
 #[derive(Args)]
 pub(crate) struct Edit {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// New title.
     #[arg(long, value_name = "TEXT")]
@@ -34,13 +32,13 @@ pub(crate) struct Edit {
     #[arg(long)]
     priority: Option<String>,
     /// New epic.
-    #[arg(long, value_name = "ID", value_parser = epic_id)]
+    #[arg(long, value_name = "ID")]
     epic: Option<EpicId>,
     /// Remove it from its epic.
     #[arg(long, conflicts_with = "epic")]
     no_epic: bool,
     /// New PRD.
-    #[arg(long, value_name = "SLUG", value_parser = prd_slug)]
+    #[arg(long, value_name = "SLUG")]
     prd: Option<PrdSlug>,
     /// Remove its PRD.
     #[arg(long, conflicts_with = "prd")]
@@ -63,7 +61,7 @@ impl Edit {
         };
         let project = place.open().await?;
         let caller = crate::caller::caller(self.command_id);
-        orders::edit(&project, &caller, self.task, revise).await.map_err(|error| error.explain())?;
+        orders::edit(&project, &caller, self.task, revise).await?;
         super::show::print(place, &project, self.task).await
     }
 }

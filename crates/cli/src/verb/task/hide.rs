@@ -1,6 +1,6 @@
 //! `regatta task hide`.
 
-use super::{bad_field, task_id};
+use super::bad_field;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 #[derive(Args)]
 pub(crate) struct Hide {
     /// Task numbers.
-    #[arg(value_name = "ID", value_parser = task_id, required = true)]
+    #[arg(value_name = "ID", required = true)]
     tasks: Vec<TaskId>,
     /// Show them in the list again.
     #[arg(long)]
@@ -31,8 +31,8 @@ impl Hide {
         let caller = crate::caller::caller(self.command_id);
         let mut shown = Vec::new();
         for task in &self.tasks {
-            orders::hide(&project, &caller, *task, !self.undo).await.map_err(|error| error.explain())?;
-            shown.push(show_task(&project, *task).await.map_err(|error| error.explain())?);
+            orders::hide(&project, &caller, *task, !self.undo).await?;
+            shown.push(show_task(&project, *task).await?);
         }
         let what = if self.undo { "back in the list" } else { "hidden; `regatta task list --all` shows it" };
         place.screen.data(&shown, |shown| {

@@ -1,17 +1,16 @@
 //! `regatta task list`.
 
 use crate::arguments::Place;
-use crate::columns;
+use crate::columns::Columns;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean, cleaned};
 use crate::state_words::{describe_park, word_of};
-use crate::verb::epic::epic_id;
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::{EpicId, Priority, Problem, TaskId};
-use regatta_engine::{Error, Filter, TaskRow, TaskView, list_rows, list_tasks};
+use regatta_engine::{Filter, TaskRow, TaskView, list_rows, list_tasks};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -25,7 +24,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Show only tasks of this epic.
-    #[arg(long, value_name = "ID", value_parser = epic_id)]
+    #[arg(long, value_name = "ID")]
     epic: Option<EpicId>,
     /// Show only tasks with these words in the title or description.
     #[arg(long, value_name = "WORDS")]
@@ -37,12 +36,11 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
-        let explain = |error: Error| error.explain();
         let project = place.open().await?;
         let Self { column, agent, epic, text, all } = self;
         let filter = Filter { column, agent, epic, text, all };
         if place.screen.is_json() {
-            let tasks = list_tasks(&project).await.map_err(explain)?;
+            let tasks = list_tasks(&project).await?;
             let asked: Vec<&TaskView> = tasks.iter().filter(|task| filter.admits(task.as_row())).collect();
             place.screen.data(&asked, |_| String::new());
             return Ok(Exit::Done);
@@ -51,11 +49,11 @@ impl List {
         let found: Option<BTreeSet<TaskId>> = match &filter.text {
             None => None,
             Some(_) => {
-                let tasks = list_tasks(&project).await.map_err(explain)?;
+                let tasks = list_tasks(&project).await?;
                 Some(tasks.iter().filter(|task| filter.admits(task.as_row())).map(|task| task.id).collect())
             }
         };
-        let rows = list_rows(&project).await.map_err(explain)?;
+        let rows = list_rows(&project).await?;
         let is_asked = |row: &&TaskRow| match &found {
             Some(found) => found.contains(&row.id),
             None => filter.admits(row.as_row()),
@@ -82,8 +80,15 @@ fn column(text: &str) -> Result<Column, String> {
 }
 
 pub(super) fn render(asked: &[&TaskRow], tasks: &[TaskRow]) -> String {
-    let lines: Vec<[Cow<'_, str>; 6]> = asked.iter().map(|task| line(task, tasks)).collect();
-    columns::render(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], &lines, 6)
+    let mut columns = Columns::below(["ID", "COLUMN", "PRIORITY", "AGENT", "TITLE", "NOTE"], 6);
+    for task in asked {
+        columns.measure(&line(task, tasks));
+    }
+    let mut text = columns.begin(asked.len());
+    for task in asked {
+        columns.push(&mut text, &line(task, tasks));
+    }
+    text
 }
 
 fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
@@ -93,7 +98,7 @@ fn line<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> [Cow<'a, str>; 6] {
         name_of_priority(task.priority).into(),
         agent(task),
         cleaned(&task.title),
-        with_warnings(with_mark(task, note(task, tasks)), &task.warnings),
+        with_warnings(with_mark(task, note(task, tasks)), task),
     ]
 }
 
@@ -123,12 +128,14 @@ fn name_of_priority(priority: Priority) -> &'static str {
     }
 }
 
-fn with_warnings<'a>(note: Cow<'a, str>, warnings: &[String]) -> Cow<'a, str> {
-    if warnings.is_empty() {
-        return note;
+/// Adds what the task is going to collide with, and what is worth a look.
+fn with_warnings<'a>(note: Cow<'a, str>, task: &TaskRow) -> Cow<'a, str> {
+    let warnings: Vec<&str> = task.forecast.iter().chain(&task.warnings).map(String::as_str).collect();
+    match (note.is_empty(), warnings.is_empty()) {
+        (_, true) => note,
+        (true, false) => warnings.join("; ").into(),
+        (false, false) => format!("{note}; {}", warnings.join("; ")).into(),
     }
-    let warnings = warnings.join("; ");
-    if note.is_empty() { warnings.into() } else { format!("{note}; {warnings}").into() }
 }
 
 /// Puts the word for a deadline that passed before the note.

@@ -1,6 +1,5 @@
 //! `regatta task log`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::session_log::LogOptions;
@@ -16,7 +15,7 @@ use regatta_engine::{Project, show_task};
 #[derive(Args)]
 pub(crate) struct Log {
     /// Task number
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     #[command(flatten)]
     options: LogOptions,
@@ -26,16 +25,16 @@ impl Log {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let task = self.task;
-        show_task(&project, task).await.map_err(|error| error.explain())?;
-        let goes_on = async |project: &Project| is_session_expected(project, task).await;
-        self.options.print(place, &project, Scope::Task(task), goes_on).await?;
+        show_task(&project, task).await?;
+        let continues = async |project: &Project| is_session_expected(project, task).await;
+        self.options.print(place, &project, Scope::Task(task), continues).await?;
         Ok(Exit::Done)
     }
 }
 
 /// Tells whether a session follows without anybody's doing.
 async fn is_session_expected(project: &Project, task: TaskId) -> Result<bool, Problem> {
-    let view = show_task(project, task).await.map_err(|error| error.explain())?;
+    let view = show_task(project, task).await?;
     let is_at_work = view.column.to_string() == "in_progress"
         && matches!(view.waits_for, WaitsFor::Agent | WaitsFor::Engine | WaitsFor::Clock);
     Ok(is_at_work || view.waits_for == WaitsFor::Queue)

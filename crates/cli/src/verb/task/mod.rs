@@ -27,7 +27,7 @@ pub(crate) mod show;
 mod submit;
 
 use crate::exit::Exit;
-use regatta_engine::core::{AgentId, Priority, Problem, TaskId};
+use regatta_engine::core::{AgentId, Priority, Problem};
 use regatta_engine::orders;
 
 group! {
@@ -39,11 +39,6 @@ group! {
         Depends in depends, Salvage in salvage, Diff in diff, Criteria in criteria, Progress in progress,
         Output in output, Archive in archive,
     }
-}
-
-/// Reads a task number as people write it.
-pub(crate) fn task_id(text: &str) -> Result<TaskId, String> {
-    text.parse().map_err(|error: regatta_engine::core::Id| error.to_string())
 }
 
 /// Reads a priority; a bad one is a bad field of the command.

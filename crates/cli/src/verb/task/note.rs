@@ -1,12 +1,11 @@
 //! `regatta task note`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::DIM;
 use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
-use regatta_engine::{Error, messages, notes};
+use regatta_engine::{messages, notes};
 use uuid::Uuid;
 
 /// Send a note to the agent that works on a task.
@@ -15,7 +14,7 @@ use uuid::Uuid;
 #[derive(Args)]
 pub(crate) struct Note {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Text of the note, 1 to 4000 characters.
     #[arg(value_name = "TEXT")]
@@ -28,12 +27,9 @@ pub(crate) struct Note {
 impl Note {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let sent = async {
-            let caller = crate::caller::caller(self.command_id);
-            let id = notes::send(&project, &caller, self.task, self.text).await?;
-            messages::get(&project, id).await
-        };
-        let view = sent.await.map_err(|error: Error| error.explain())?;
+        let caller = crate::caller::caller(self.command_id);
+        let id = notes::send(&project, &caller, self.task, self.text).await?;
+        let view = messages::get(&project, id).await?;
         let task = self.task;
         place.screen.data(&view, |view| {
             format!("note {} for #{task} {DIM}is sent; its next session reads it{DIM:#}\n", view.message_id)

@@ -1,6 +1,5 @@
 //! `regatta task open`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, DIM};
@@ -17,7 +16,7 @@ use std::process::{Command, ExitStatus};
 #[derive(Args)]
 pub(crate) struct Open {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Print the path without opening it.
     #[arg(long)]
@@ -27,7 +26,7 @@ pub(crate) struct Open {
 impl Open {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
-        let task = show_task(&project, self.task).await.map_err(|error| error.explain())?;
+        let task = show_task(&project, self.task).await?;
         let folder = find_worktree(&task)?;
         let shown = json!({ "id": self.task, "worktree": folder, "branch": task.branch });
         if place.screen.is_json() || self.print {

@@ -1,6 +1,5 @@
 //! `regatta task output`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{DIM, clean};
@@ -13,7 +12,7 @@ use serde_json::json;
 #[derive(Args)]
 pub(crate) struct Output {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
 }
 
@@ -24,7 +23,7 @@ impl Output {
             None => {
                 let project = place.open().await?;
                 let caller = crate::caller::caller(None);
-                reading::output(&project, &caller, self.task).await.map_err(|error| error.explain())?
+                reading::output(&project, &caller, self.task).await?
             }
         };
         place.screen.data(&shown, |shown| match shown["output"].as_str() {

@@ -1,6 +1,5 @@
 //! `regatta task progress`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::Args;
@@ -11,7 +10,7 @@ use regatta_engine::edits::{self, Progress as Entry};
 #[derive(Args)]
 pub(crate) struct Progress {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// What was done.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -29,7 +28,7 @@ impl Progress {
         let project = place.open().await?;
         let caller = crate::caller::caller(None);
         let entry = Entry { did: self.did, issues: self.issues, next: self.next };
-        edits::log_progress(&project, &caller, self.task, &entry).await.map_err(|error| error.explain())?;
+        edits::log_progress(&project, &caller, self.task, &entry).await?;
         super::show::print(place, &project, self.task).await
     }
 }

@@ -1,6 +1,6 @@
 //! `regatta task reassign`.
 
-use super::{agent_id, task_id};
+use super::agent_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::follow::{Begin, WaitOptions};
@@ -15,7 +15,7 @@ use regatta_engine::orders;
 #[derive(Args)]
 pub(crate) struct Reassign {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Agent; `regatta agent list` shows them.
     #[arg(long, value_name = "NAME", required_unless_present = "me")]

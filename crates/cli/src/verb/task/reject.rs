@@ -1,6 +1,6 @@
 //! `regatta task reject`.
 
-use super::{agent_id, task_id};
+use super::agent_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::follow::{Begin, WaitOptions};
@@ -12,7 +12,7 @@ use regatta_engine::orders::{self, Rejecting};
 #[derive(Args)]
 pub(crate) struct Reject {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Reason, 1 to 1000 characters; may be left out with --comment.
     #[arg(long, value_name = "TEXT", required_unless_present = "comment")]

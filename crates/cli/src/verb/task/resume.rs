@@ -1,6 +1,5 @@
 //! `regatta task resume`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::follow::{Begin, WaitOptions};
@@ -15,7 +14,7 @@ use regatta_engine::orders::{self, Given};
 #[derive(Args)]
 pub(crate) struct Resume {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// More instructions for the agent, at most 5000 characters.
     #[arg(long, value_name = "TEXT")]
@@ -28,8 +27,7 @@ impl Resume {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let title = format!("#{} continues", self.task);
         let project = place.open().await?;
-        let is_left = self.feedback.is_none()
-            && is_left_alone(&project, self.task).await.map_err(|error| error.explain())?;
+        let is_left = self.feedback.is_none() && is_left_alone(&project, self.task).await?;
         drop(project);
         if is_left {
             // The command that began it is in the log: all that it lacks is somebody to carry it out.

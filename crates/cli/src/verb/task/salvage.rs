@@ -1,6 +1,6 @@
 //! `regatta task salvage`.
 
-use super::{bad_field, task_id};
+use super::bad_field;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, DIM, GREEN};
@@ -14,7 +14,7 @@ use regatta_engine::{BranchName, Listed, bring_back, list_salvages};
 #[derive(Args)]
 pub(crate) struct Salvage {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     /// Salvage number [default: the newest].
     #[arg(long, value_name = "N")]
@@ -31,7 +31,7 @@ impl Salvage {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         if self.list {
-            let salvages = list_salvages(&project, self.task).await.map_err(|error| error.explain())?;
+            let salvages = list_salvages(&project, self.task).await?;
             place.screen.data(&salvages, |salvages| {
                 if salvages.is_empty() {
                     return format!("{DIM}task #{} has no salvage{DIM:#}\n", self.task);
@@ -44,7 +44,7 @@ impl Salvage {
         let branch = branch.map_err(|error| bad_field("branch", error.to_string()))?;
         let caller = crate::caller::caller(None);
         let brought = bring_back(&project, &caller, self.task, self.number, branch).await;
-        let brought = brought.map_err(|error| error.explain())?;
+        let brought = brought?;
         place.screen.data(&brought, |brought| {
             let fetches = brought.submodules.iter().map(|kept| {
                 let (path, root) = (&kept.path, project.root().display());

@@ -1,6 +1,5 @@
 //! `regatta task show`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::columns::Fields;
 use crate::exit::Exit;
@@ -24,7 +23,7 @@ use std::fmt::Write;
 #[derive(Args)]
 pub(crate) struct Show {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
 }
 
@@ -32,7 +31,7 @@ impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         look_at_file(&project, self.task).await?;
-        let view = show_task_with_file(&project, self.task).await.map_err(|error| error.explain())?;
+        let view = show_task_with_file(&project, self.task).await?;
         place.screen.data(&view, |view| render(view, &show_file(view)));
         Ok(Exit::Done)
     }
@@ -45,7 +44,7 @@ async fn look_at_file(project: &Project, task: TaskId) -> Result<(), Problem> {
 
 /// Prints a task as another verb left it, without its file.
 pub(crate) async fn print(place: &Place, project: &Project, task: TaskId) -> Result<Exit, Problem> {
-    let view = show_task(project, task).await.map_err(|error| error.explain())?;
+    let view = show_task(project, task).await?;
     place.screen.data(&view, |view| render(view, &[]));
     Ok(Exit::Done)
 }
@@ -62,6 +61,10 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
         fields.add(name, value);
     }
     fields.each("warning", &task.warnings);
+    fields.each("collision", task.collisions.iter().map(|collision| &collision.summary));
+    if task.more_collisions > 0 {
+        fields.add("collision", format!("and {} more", task.more_collisions));
+    }
     fields.each("note", task.notes.iter().filter(|note| !note.delivered).map(show_note));
     for (name, value) in task.activity.iter().flat_map(|activity| show_activity(activity, Timestamp::now())) {
         fields.add(name, value);

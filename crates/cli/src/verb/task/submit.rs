@@ -1,6 +1,5 @@
 //! `regatta task submit`.
 
-use super::task_id;
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::verb::follow::{Begin, WaitOptions};
@@ -15,7 +14,7 @@ use regatta_engine::orders;
 #[derive(Args)]
 pub(crate) struct Submit {
     /// Task number.
-    #[arg(value_name = "ID", value_parser = task_id)]
+    #[arg(value_name = "ID")]
     task: TaskId,
     #[command(flatten)]
     options: WaitOptions,

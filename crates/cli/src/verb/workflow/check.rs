@@ -31,7 +31,7 @@ impl Check {
         let project = open_if_any(place).await?;
         let listed = match &self.workflow {
             Some(name) => vec![find_workflow(place, project.as_ref(), name)?],
-            None => list_workflows(project.as_ref()).map_err(|error| error.explain())?,
+            None => list_workflows(project.as_ref())?,
         };
         let checked: Vec<Checked> = listed.into_iter().map(check_one).collect();
         let faults: Vec<Value> = checked.iter().flat_map(to_json).collect();

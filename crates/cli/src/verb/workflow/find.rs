@@ -4,7 +4,6 @@ use crate::arguments::Place;
 use regatta_engine::core::{Code, Problem};
 use regatta_engine::runs::{self, Listed};
 use regatta_engine::{Error, Project};
-use regatta_flow::Workflow;
 
 /// Opens the project, if the folder belongs to one.
 pub(super) async fn open_if_any(place: &Place) -> Result<Option<Project>, Problem> {
@@ -35,13 +34,6 @@ pub(crate) fn find_workflow(place: &Place, project: Option<&Project>, name: &str
     }
     .map_err(|error| error.explain())
 }
-
-/// Compiles a workflow, or says what is wrong with it.
-pub(super) fn compile(listed: &Listed) -> Result<Workflow, Problem> {
-    let faulty = |faults| runs::DefinitionError::Faulty { name: listed.address(), faults };
-    Workflow::load(&listed.folder).map_err(|faults| Error::from(faulty(faults)).explain())
-}
-
 /// Returns a path that cannot be taken for a name.
 fn by_path(path: &std::path::Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -1,13 +1,11 @@
 //! `regatta workflow graph`.
 
-use super::find::{compile, find_workflow, open_if_any};
+use super::find::{find_workflow, open_if_any};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use clap::{Args, ValueEnum};
-use regatta_engine::core::{FieldFault, Problem};
-use regatta_engine::orders;
-use regatta_flow::{Workflow, render_dot, render_mermaid, render_svg};
-use serde_json::json;
+use regatta_engine::core::Problem;
+use regatta_engine::runs::{Drawing, draw_workflow};
 
 /// Draw a workflow.
 #[derive(Args)]
@@ -37,25 +35,13 @@ impl Graph {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = open_if_any(place).await?;
         let listed = find_workflow(place, project.as_ref(), &self.workflow)?;
-        let workflow = compile(&listed)?;
-        let level = self.level.unwrap_or_else(|| workflow.default_level());
-        check_level(&workflow, level)?;
-        let (name, drawing) = match self.format {
-            Format::Mermaid => ("mermaid", render_mermaid(&workflow, level)),
-            Format::Svg => ("svg", render_svg(&workflow, level)),
-            Format::Dot => ("dot", render_dot(&workflow, level)),
+        let format = match self.format {
+            Format::Mermaid => Drawing::Mermaid,
+            Format::Svg => Drawing::Svg,
+            Format::Dot => Drawing::Dot,
         };
-        let drawn = json!({ "workflow": listed.name, "level": level, "format": name, "drawing": drawing });
-        place.screen.data(&drawn, |_| drawing.clone());
+        let drawn = draw_workflow(&listed, self.level, format)?;
+        place.screen.data(&drawn, |drawn| drawn.drawing.clone());
         Ok(Exit::Done)
     }
-}
-
-fn check_level(workflow: &Workflow, level: u32) -> Result<(), Problem> {
-    if workflow.levels.contains_key(&level) {
-        return Ok(());
-    }
-    let known: Vec<String> = workflow.levels.keys().map(u32::to_string).collect();
-    let problem = format!("{level} is none of {}", known.join(", "));
-    Err(orders::invalid(vec![FieldFault { field: "level", problem }]).explain())
 }

@@ -17,7 +17,7 @@ pub(crate) struct List {}
 impl List {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = open_if_any(place).await?;
-        let listed = list_workflows(project.as_ref()).map_err(|error| error.explain())?;
+        let listed = list_workflows(project.as_ref())?;
         let rows: Vec<WorkflowRow> = listed.iter().map(WorkflowRow::of).collect();
         place.screen.data(&rows, |rows| render(rows, &listed, project.as_ref()));
         Ok(Exit::Done)

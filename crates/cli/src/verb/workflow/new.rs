@@ -24,7 +24,7 @@ impl New {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = place.open().await?;
         let from = find_workflow(place, Some(&project), &self.from)?;
-        let folder = copy_workflow(&project, &from, &self.name).map_err(|error| error.explain())?;
+        let folder = copy_workflow(&project, &from, &self.name)?;
         let path = folder.display().to_string();
         let called = if is_verb(&self.name) { path.as_str() } else { &self.name };
         let made = json!({ "name": self.name, "path": path, "from": from.name });

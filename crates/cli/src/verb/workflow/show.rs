@@ -21,7 +21,7 @@ impl Show {
     pub(crate) async fn run(self, place: &Place) -> Result<Exit, Problem> {
         let project = open_if_any(place).await?;
         let listed = find_workflow(place, project.as_ref(), &self.workflow)?;
-        let view = show_workflow(&listed, project.as_ref()).map_err(|error| error.explain())?;
+        let view = show_workflow(&listed, project.as_ref())?;
         place.screen.data(&view, render);
         Ok(Exit::Done)
     }

@@ -217,7 +217,7 @@ fn a_decision_can_be_made_again() {
         let mut again = 0;
         for fact in &play.facts {
             if let Some(before) = &run {
-                let inputs = Inputs { workflow: &play.example.workflow, now_millis: 0 };
+                let inputs = Inputs::new(&play.example.workflow, 0);
                 if let Some(events) = decide_again(inputs, before, &fact.event) {
                     assert_eq!(events[0], fact.event);
                     again += 1;

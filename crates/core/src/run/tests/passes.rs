@@ -104,24 +104,24 @@ fn one_that_a_run_begins_with_is_performed_by_itself() {
         "",
         "begin; give null; give {}; again",
         expect![[r#"
-        > begin
-          run:created level 1, step 1: perform count
-          ! perform_node step 1
-          = running, step 1 count: performing
-        > give null
-          run:stepped 1 count -[counted]-> pass judge
-          run:stepped 2 judge -[again]-> perform work
-          ! perform_node step 3
-          = running, step 3 work: performing
-        > give {}
-          run:stepped 3 work -[worked]-> pass count
-          run:stepped 4 count -[counted]-> pass judge
-          run:stepped 5 judge -[enough]-> end done
-          run:completed null
-          = completed
-        > again
-          = nothing; completed
-    "#]],
+            > begin
+              run:created level 1, step 1: perform count
+              ! perform_node step 1
+              = created, step 1 count: performing
+            > give null
+              run:stepped 1 count -[counted]-> pass judge
+              run:stepped 2 judge -[again]-> perform work
+              ! perform_node step 3
+              = running, step 3 work: performing
+            > give {}
+              run:stepped 3 work -[worked]-> pass count
+              run:stepped 4 count -[counted]-> pass judge
+              run:stepped 5 judge -[enough]-> end done
+              run:completed null
+              = completed
+            > again
+              = nothing; completed
+        "#]],
     );
 }
 

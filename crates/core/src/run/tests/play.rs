@@ -4,9 +4,10 @@
 //! JSON are carried by the run that was folded from such facts alone, and a snapshot of the run is read back the same.
 
 use super::workflows::Example;
-use crate::run::{Command, Event, Inputs, Order, Phase, Run, begin, decide, effects};
+use crate::message::{self, Party};
+use crate::run::{Command, Event, Inputs, Order, Phase, Run, begin, decide, effects, post};
 use crate::testing::user;
-use crate::{Effect, Fact, Refusal, RunId};
+use crate::{Effect, Fact, MessageId, Refusal, RunId};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -20,6 +21,8 @@ pub(super) struct Play {
     pub(super) open: Vec<Effect>,
     /// The last command, to be given again.
     pub(super) last: Option<Command>,
+    /// The messages that it sent.
+    pub(super) sent: Vec<message::Event>,
     /// Whether every step is checked, and not only the events; for runs of which there are many.
     pub(super) is_thorough: bool,
     /// Folded by `replay` from facts that went through JSON.
@@ -30,6 +33,7 @@ pub(super) struct Play {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     pub(super) events: Vec<Event>,
+    pub(super) messages: Vec<message::Event>,
     pub(super) effects: Vec<Effect>,
 }
 
@@ -51,7 +55,7 @@ impl Play {
             is_parent_paused: false,
         };
         change(&mut order);
-        let inputs = Inputs { workflow: &example.workflow, now_millis: 0 };
+        let inputs = Inputs::new(&example.workflow, 0);
         Ok(Play::of(example, begin(inputs, RUN, order)?))
     }
 
@@ -63,8 +67,16 @@ impl Play {
         let replayed = Run::try_evolve(None, &through_json(&first));
         let example = example.clone();
         let facts = vec![first];
-        let mut play =
-            Play { example, run, facts, open: asked.clone(), last: None, is_thorough: true, replayed };
+        let mut play = Play {
+            example,
+            run,
+            facts,
+            open: asked.clone(),
+            last: None,
+            sent: Vec::new(),
+            is_thorough: true,
+            replayed,
+        };
         let mut told = play.record(events[1..].to_vec());
         told.events = events;
         told.effects.splice(0..0, asked);
@@ -75,7 +87,7 @@ impl Play {
     pub(super) fn tell(&mut self, command: Command) -> Result<Told, Refusal> {
         let before = self.is_thorough.then(|| self.run.clone());
         let now_millis = self.facts.len() as i64 * 1000;
-        let inputs = Inputs { workflow: &self.example.workflow, now_millis };
+        let inputs = Inputs::new(&self.example.workflow, now_millis);
         let decided = decide(inputs, &self.run, &command);
         self.last = Some(command);
         if let Some(before) = before {
@@ -85,8 +97,13 @@ impl Play {
         Ok(self.record(decided?))
     }
 
-    fn record(&mut self, events: Vec<Event>) -> Told {
-        let mut told = Told::default();
+    fn record(&mut self, mut events: Vec<Event>) -> Told {
+        let caller = Party::Person("me".to_owned());
+        let next = self.sent.last().map_or(MessageId::FIRST, |last| last.message().next());
+        let family = [(RUN, &*self.example.workflow)];
+        let messages = post(&self.run, &family, &caller, next, &mut events);
+        self.sent.extend(messages.iter().cloned());
+        let mut told = Told { messages, ..Told::default() };
         for event in &events {
             let fact = fact(event.clone(), self.facts.len() as i64 + 1);
             let was_asked = self.run.is_asked();
@@ -142,6 +159,7 @@ fn is_of_now(run: &Run, effect: &Effect) -> bool {
         (Effect::PerformNode { step, asks, .. }, Some(Phase::Performing { asks: now, .. })) => {
             is_now(step) && asks == now
         }
+        (Effect::PerformNode { step, .. }, Some(Phase::Parallel { .. })) => is_now(step),
         (Effect::PublishItems { step, .. }, Some(Phase::Publishing { .. }))
         | (Effect::StartChildren { step, .. }, Some(Phase::Mapping(_)))
         | (Effect::LandTask { step, .. }, Some(Phase::Landing { .. })) => is_now(step),

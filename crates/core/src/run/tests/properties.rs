@@ -137,7 +137,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
 /// Puts on the board what the run has for it, as the engine does.
 fn publish(play: &Play) -> Command {
     let (run, step) = (&play.run, play.run.step);
-    match find_board_items(Inputs { workflow: &play.example.workflow, now_millis: 0 }, run) {
+    match find_board_items(Inputs::new(&play.example.workflow, 0), run) {
         Ok(items) => {
             let keys = items.into_iter().map(|item| item.key).filter(|key| !run.tasks.contains_key(key));
             Command::Published { step, tasks: keys.zip((1..).map(id)).collect() }

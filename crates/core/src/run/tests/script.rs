@@ -6,10 +6,13 @@
 //! coder pass|fail|blocked|broken    the role `coder` returns a good, bad, or unusable output
 //! review yes|no|broken      so does `reviewer`
 //! give JSON                 the node returns this
+//! member NODE JSON | member NODE fail CODE [CLASS]     a member of a `parallel` node ends
 //! publish [KEY=N,…|none]    the items are on the board; by default the next tasks of `speckit`
 //! land | back TEXT          the task is merged, or sent back
-//! fail CODE                 what was asked for could not be done
+//! fail CODE [CLASS]         what was asked for could not be done
+//! conflict FILE,FILE        the task does not merge
 //! cannot CODE               and never can be
+//! signal NAME JSON          a person sends a signal; `signal-as PARTY NAME JSON`; `signal-gone KEY,KEY NAME JSON`
 //! start [KEY,KEY]           children are started; by default those that can be
 //! child KEY ok JSON | child KEY fail      a child ends
 //! answer yes|no TEXT | pause | resume | stop [REASON] | stopped
@@ -22,12 +25,13 @@
 //! ```
 
 use super::play::{Play, RUN, Told, part_of};
-use super::told::{describe_effect, describe_event, describe_run};
+use super::told::{describe_effect, describe_event, describe_message, describe_run};
 use super::workflows::Example;
-use crate::run::{ChildEnd, Command, Parent, Phase};
-use crate::testing::{failure, id};
-use crate::{Code, Refusal, RunId, TaskId};
+use crate::run::{ChildEnd, Command, Conflict, MemberCame, MemberReport, Parent, Phase, SignalGiven};
+use crate::testing::{commit, failure, id};
+use crate::{Code, Failure, Refusal, RunId, TaskId};
 use expect_test::Expect;
+use regatta_flow::NodeName;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -85,6 +89,9 @@ fn render(run: &crate::run::Run, told: &Told) -> String {
     let mut text = String::new();
     for event in &told.events {
         text.push_str(&format!("  {}\n", describe_event(event)));
+    }
+    for message in &told.messages {
+        text.push_str(&format!("  {}\n", describe_message(message)));
     }
     for effect in &told.effects {
         text.push_str(&format!("  ! {}\n", describe_effect(effect)));
@@ -150,13 +157,51 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
         "publish" => Command::Published { step, tasks: parse_tasks(play, rest.first().copied()) },
         "land" => Command::Landed { step },
         "back" => Command::SentBack { step, feedback: words() },
-        "fail" => Command::NotPerformed { step, failure: failure(parse_code(rest[0])) },
+        "fail" => Command::NotPerformed { step, failure: parse_failure(rest) },
+        "member" => Command::MemberEnded { step, report: parse_report(play, rest) },
+        "conflict" => Command::Conflicted {
+            step,
+            conflict: Conflict {
+                files: rest[0].split(',').map(str::to_owned).collect(),
+                target: "main".to_owned(),
+                head: Some(commit(1)),
+            },
+        },
         "cannot" => Command::Unperformable { step, failure: failure(parse_code(rest[0])) },
         "start" => Command::ChildrenStarted { step, children: parse_children(play, rest.first().copied()) },
         "child" => Command::ChildEnded { child: child_of(play, rest[0]), end: parse_end(&rest[1..]) },
+        "signal" => signal(rest, "person:me", ""),
+        "signal-as" => signal(&rest[1..], rest[0], ""),
+        "signal-gone" => signal(&rest[1..], "person:me", rest[0]),
         "again" => play.last.clone().expect("something was told before"),
         _ => panic!("`{verb}` is not a line of a script"),
     }
+}
+
+fn signal(words: &[&str], from: &str, gone: &str) -> Command {
+    let gone = gone.split(',').filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    let input = serde_json::from_str(&words[1..].join(" ")).unwrap();
+    Command::Signal(SignalGiven { name: words[0].to_owned(), input, from: from.parse().unwrap(), gone })
+}
+
+fn parse_failure(words: &[&str]) -> Failure {
+    let mut failure = failure(parse_code(words[0]));
+    failure.details.extend(words.get(1).map(|class| ("class".to_owned(), json!(class))));
+    failure
+}
+
+fn parse_report(play: &Play, words: &[&str]) -> MemberReport {
+    let node = NodeName::parse(words[0]).unwrap();
+    let state = play.run.members().iter().find(|state| state.member.node == node);
+    let asks = match state.and_then(|state| state.came.as_ref()) {
+        Some(MemberCame::Refused { asks, .. }) => *asks,
+        _ => 0,
+    };
+    let came = match &words[1..] {
+        ["fail", rest @ ..] => Err(parse_failure(rest)),
+        rest => Ok((serde_json::from_str(&rest.join(" ")).unwrap(), None)),
+    };
+    MemberReport { node, asks, came }
 }
 
 fn make_late(command: Command) -> Command {
@@ -171,6 +216,8 @@ fn make_late(command: Command) -> Command {
         Command::ChildrenStarted { step, children } => Command::ChildrenStarted { step: step - 1, children },
         Command::Landed { step } => Command::Landed { step: step - 1 },
         Command::SentBack { step, feedback } => Command::SentBack { step: step - 1, feedback },
+        Command::MemberEnded { step, report } => Command::MemberEnded { step: step - 1, report },
+        Command::Conflicted { step, conflict } => Command::Conflicted { step: step - 1, conflict },
         other => panic!("{other:?} is for no step"),
     }
 }

@@ -1,7 +1,8 @@
 //! Events, effects and runs in one line each, for the texts of the tests.
 
 use crate::Effect;
-use crate::run::{ChildEnd, Event, Hold, Next, Phase, Run, Situation};
+use crate::message;
+use crate::run::{ChildEnd, Event, Hold, MemberCame, MemberState, Next, Phase, Run, Situation};
 use serde_json::json;
 
 /// Says what happened.
@@ -12,13 +13,17 @@ pub(super) fn describe_event(event: &Event) -> String {
             format!("level {}, step {}: {}", plan.level, plan.step, describe_next(&plan.next))
         }
         Event::RunPublished { step, tasks, .. } => format!("{step} {}", json!(tasks)),
-        Event::RunStepped { step, node, choice, next, .. } => {
+        Event::RunStepped { step, node, choice, next, outcome, .. } => {
+            let on = outcome.as_ref().map_or_else(String::new, |outcome| format!(" on {}", outcome.on));
             let scope = if choice.scope.is_empty() { String::new() } else { format!(" {}", choice.scope) };
             let used_up =
                 choice.exhausted.map_or_else(String::new, |route| format!(", used up, route {route}"));
             let fail = choice.fail.as_ref().map_or_else(String::new, |item| format!(", fail {item}"));
-            format!("{step} {node} -[{}{scope}{used_up}{fail}]-> {}", choice.edge, describe_next(next))
+            let drop = choice.drop.as_ref().map_or_else(String::new, |item| format!(", drop {item}"));
+            let edge = &choice.edge;
+            format!("{step} {node}{on} -[{edge}{scope}{used_up}{fail}{drop}]-> {}", describe_next(next))
         }
+        Event::RunMemberEnded { step, node, came, .. } => format!("{step} {node} {}", describe_came(came)),
         Event::RunOutputRefused { step, faults, asks, .. } => {
             format!("{step} asked {asks}: {}", faults.join("; "))
         }
@@ -28,9 +33,15 @@ pub(super) fn describe_event(event: &Event) -> String {
         Event::RunLanded { step, task_id, next, .. } => {
             format!("{step} #{task_id} -> {}", describe_next(next))
         }
-        Event::RunSentBack { step, task_id, feedback, fail, next, .. } => {
+        Event::RunSentBack { step, task_id, feedback, fail, drop, next, .. } => {
             let fail = fail.as_ref().map_or_else(String::new, |item| format!(", fail {item}"));
-            format!("{step} #{task_id} {feedback:?}{fail} -> {}", describe_next(next))
+            let drop = drop.as_ref().map_or_else(String::new, |item| format!(", drop {item}"));
+            format!("{step} #{task_id} {feedback:?}{fail}{drop} -> {}", describe_next(next))
+        }
+        Event::RunSignalled { step, signal, input, from, anew, next, .. } => {
+            let anew = if anew.is_empty() { String::new() } else { format!(", anew {}", anew.join(" ")) };
+            let next = next.as_ref().map_or_else(String::new, |next| format!(" -> {}", describe_next(next)));
+            format!("{step} {signal} {input} from {from}{anew}{next}")
         }
         Event::RunHeld { step, error, .. } => format!("{step} {}", error.code),
         Event::RunPutOff { step, .. } => step.to_string(),
@@ -43,6 +54,22 @@ pub(super) fn describe_event(event: &Event) -> String {
         Event::RunFailed { error, .. } => format!("{}: {}", error.code, error.message),
     };
     format!("{} {what}", event.kind()).trim_end().to_owned()
+}
+
+/// Says what is sent.
+pub(super) fn describe_message(event: &message::Event) -> String {
+    let message::Event::MessageSent { message_id, letter } = event else {
+        unreachable!("a step reads nothing")
+    };
+    let run = letter.to_run.filter(|run| Some(*run) != letter.run_id);
+    let above = run.map_or_else(String::new, |run| format!(" of run {run}"));
+    let subject = letter.subject.as_ref().map_or_else(String::new, |subject| format!(" ({subject})"));
+    let data = json!(letter.data);
+    let task = letter.task_id.map_or_else(String::new, |task| format!(", #{task}"));
+    format!(
+        "message:sent {message_id} {} -> {}{above}: {}{subject} {:?} {data}{task}",
+        letter.from, letter.to, letter.kind, letter.body
+    )
 }
 
 /// Says what is asked for.
@@ -58,6 +85,7 @@ pub(super) fn describe_effect(effect: &Effect) -> String {
         Effect::StopRun { .. } => String::new(),
         Effect::ReleaseTask { task, error: Some(error), .. } => format!("#{task} {}", error.code),
         Effect::ReleaseTask { task, error: None, .. } => format!("#{task}"),
+        Effect::DropTask { task, reason, .. } => format!("#{task} {reason}"),
         Effect::TellParent { parent, item, .. } => format!("{parent} {item}"),
         of_task => unreachable!("no run asks for {of_task:?}"),
     };
@@ -90,6 +118,19 @@ pub(super) fn describe_run(run: &Run) -> String {
             format!("mapping {}", mapping.children().iter().map(one).collect::<Vec<_>>().join(" "))
         }
         Phase::Landing { edge, item, task, .. } => format!("landing {item} (#{task}) along {edge}"),
+        Phase::Parallel { members } => {
+            let one = |state: &MemberState| {
+                let item = state.member.item.as_ref().map_or_else(String::new, |item| format!("({item})"));
+                let came = match &state.came {
+                    None => "*".to_owned(),
+                    Some(MemberCame::Refused { asks, .. }) => format!("?{asks}"),
+                    Some(MemberCame::Returned { .. }) => "+".to_owned(),
+                    Some(MemberCame::Failed { .. }) => "-".to_owned(),
+                };
+                format!("{}{item}{came}", state.member.node)
+            };
+            members.iter().map(one).collect::<Vec<_>>().join(" ")
+        }
         Phase::Passing => "passing".to_owned(),
         Phase::Ending => "ending".to_owned(),
     };
@@ -111,6 +152,10 @@ fn describe_next(next: &Next) -> String {
             Some(item) => format!("perform {node} {item}"),
             None => format!("perform {node}"),
         },
+        Next::Parallel { node, members } => {
+            let names: Vec<&str> = members.iter().map(|member| member.node.as_str()).collect();
+            format!("parallel {node} [{}]", names.join(" "))
+        }
         Next::Ask { node, question } => format!("ask {node} {question:?}"),
         Next::Map { node, workflow, items, max_parallel } => {
             let keys: Vec<&str> = items.iter().map(|item| item.key.as_str()).collect();
@@ -119,6 +164,14 @@ fn describe_next(next: &Next) -> String {
         Next::Land { item, task_id, .. } => format!("land {item} (#{task_id})"),
         Next::Pass { node } => format!("pass {node}"),
         Next::End { node } => format!("end {node}"),
+    }
+}
+
+fn describe_came(came: &MemberCame) -> String {
+    match came {
+        MemberCame::Returned { output, .. } => format!("returned {output}"),
+        MemberCame::Refused { faults, asks } => format!("asked {asks}: {}", faults.join("; ")),
+        MemberCame::Failed { error } => format!("failed {}", error.code),
     }
 }
 

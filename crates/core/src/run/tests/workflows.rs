@@ -12,14 +12,18 @@ pub(super) struct Example {
     pub(super) input: Value,
 }
 
+macro_rules! shipped {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../../workflows/", $folder, "/", $name)))),*]
+            .into_iter()
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .collect()
+    };
+}
+
 /// The files of `speckit`.
 pub(super) fn speckit_files() -> BTreeMap<String, String> {
-    macro_rules! files {
-        ($($name:literal),*) => {
-            [$(($name, include_str!(concat!("../../../../../workflows/speckit/", $name)))),*]
-        };
-    }
-    let files = files![
+    shipped!("speckit":
         "workflow.toml",
         "state.schema.json",
         "input.schema.json",
@@ -28,9 +32,32 @@ pub(super) fn speckit_files() -> BTreeMap<String, String> {
         "roles/coder.md",
         "roles/coder.output.json",
         "roles/reviewer.md",
-        "roles/reviewer.output.json"
-    ];
-    files.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+        "roles/reviewer.output.json",
+    )
+}
+
+/// The files of `cycle`.
+pub(super) fn cycle_files() -> BTreeMap<String, String> {
+    shipped!("cycle":
+        "workflow.toml",
+        "state.schema.json",
+        "input.schema.json",
+        "files/cycle.schema.json",
+        "files/timeline.md",
+        "roles/cd.md",
+        "roles/cd.output.json",
+        "roles/ep-explore.md",
+        "roles/ep-explore.output.json",
+        "roles/ep-plan.md",
+        "roles/ep-plan.output.json",
+        "roles/ra.md",
+        "roles/ra.output.json",
+        "roles/vas.md",
+        "roles/vas.output.json",
+        "signals/decide.json",
+        "signals/extend.json",
+        "signals/raise.json",
+    )
 }
 
 /// Returns `speckit`.
@@ -55,7 +82,7 @@ pub(super) fn small(toml: &str, state: &Value, folder: &[(&str, &str)]) -> Examp
     Example { workflow: load(files), input: json!({}) }
 }
 
-fn load(files: BTreeMap<String, String>) -> Arc<Workflow> {
+pub(super) fn load(files: BTreeMap<String, String>) -> Arc<Workflow> {
     let tell = |faults: Vec<regatta_flow::Fault>| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         panic!("the workflow of the test does not load:\n{}", lines.join("\n"))

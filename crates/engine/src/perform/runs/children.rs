@@ -3,21 +3,26 @@
 
 use crate::commands::batch::{Batch, reads};
 use crate::commands::round::{self, Round, Verdict};
-use crate::commands::run_orders::{NewRuns, child_order};
+use crate::commands::run_orders::{NewRuns, child_order, get_run};
 use crate::core::run::{Command, Item, Phase};
 use crate::core::{Actor, Failure, RunId};
 use crate::error::Error;
 use crate::perform::Work;
-use crate::perform::runs::mend;
+use crate::perform::runs::fork_hint;
 use crate::project::Project;
+use crate::recording::signals;
 use crate::runs::driver::{self, Driver};
 use std::collections::BTreeMap;
 
 pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Error> {
     let project = &work.project;
+    while signals::give_due(project, &get_run(project, run).await?).await? {}
     let mut place = work.drivers.enter(run).await;
     let reads = match place.take() {
-        Some(parent) => Some(Family { parent, children: NewRuns::load(project).await? }),
+        Some(mut parent) => {
+            parent.gather(project).await?;
+            Some(Family { parent, children: NewRuns::load(project).await? })
+        }
         None => None,
     };
     let started = round::submit(project, &work.envelope(), &StartChildren { run, step }, reads).await?;
@@ -39,7 +44,7 @@ async fn hold(
     mut failure: Failure,
 ) -> Result<(), Error> {
     if let Some(parent) = parent {
-        let command = mend::find_command(work, parent.run()).await?;
+        let command = fork_hint::find(work, parent.run()).await?;
         failure.hint =
             format!("fix the workflow (`regatta workflow check`), then {command} continues with it");
     }

@@ -15,6 +15,7 @@ use crate::perform::log_watch::LogWatch;
 use crate::perform::runs::settle;
 use crate::recording::recorded_task;
 use crate::runs::cancelled;
+use crate::runs::conflicts;
 use crate::runs::trouble;
 
 pub(crate) async fn perform(work: &Work, run: RunId, step: u64, task: TaskId) -> Result<(), Error> {
@@ -27,6 +28,11 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64, task: TaskId) ->
         let found = orders::get_task(project, task).await?;
         if let Some(command) = judge(&found, &before, run, step) {
             return settle(work, run, command).await;
+        }
+        if let Some(conflict) = conflicts::find(project, &found).await?
+            && conflicts::follow(work, run, Command::Conflicted { step, conflict }).await?
+        {
+            return Ok(());
         }
         match go_on(work, run, &found).await {
             Ok(false) => {}

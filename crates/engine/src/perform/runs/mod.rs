@@ -3,8 +3,10 @@
 //! It does not decide how a run continues: the outcome of an effect goes back to the run as a command.
 
 pub(super) mod children;
+pub(super) mod drop;
+mod fork_hint;
 pub(super) mod land;
-mod mend;
+mod members;
 pub(super) mod node;
 pub(super) mod publish;
 pub(super) mod release;

@@ -11,9 +11,11 @@ use crate::core::run::{Command, Hold, Phase, Run};
 use crate::core::{Actor, Code, Effect, Evidence, Failure, Problem, RunId, Task, TaskId};
 use crate::crash;
 use crate::error::Error;
-use crate::perform::runs::{mend, or_hold};
+use crate::on_heap::on_heap;
+use crate::perform::runs::{fork_hint, members, or_hold};
 use crate::perform::{Work, run_checks};
 use crate::project::Project;
+use crate::recording::signals;
 use crate::runs::cancelled;
 use crate::runs::claim::{self, Claim, Driven};
 use crate::runs::driver::{self, Driver};
@@ -42,8 +44,10 @@ pub(crate) async fn perform(
     let mut intent = work.intent;
     loop {
         let envelope = Envelope { settles: vec![intent], ..work.envelope() };
-        let Some(&Phase::Performing { asks, .. }) = driver.run().phase() else {
-            return round::settle(&work.project, &envelope).await;
+        let (asks, is_parallel) = match driver.run().phase() {
+            Some(Phase::Performing { asks, .. }) => (*asks, false),
+            Some(Phase::Parallel { .. }) => (0, true),
+            _ => return round::settle(&work.project, &envelope).await,
         };
         if find_hold(driver.run()).is_some() {
             left::end(work, driver.run()).await?;
@@ -54,10 +58,39 @@ pub(crate) async fn perform(
             }
             continue;
         }
+        match on_heap(|| signals::give_due(&work.project, driver.run())).await {
+            Ok(false) => {}
+            Ok(true) => {
+                driver = Driver::load(&work.project, run).await?;
+                continue;
+            }
+            Err(error) => {
+                let failure = trouble::of_run(driver.run(), error)?;
+                let command = Command::NotPerformed { step: driver.run().step, failure };
+                return driver::give(&work.project, &envelope, (run, Some(driver)), command).await.map(drop);
+            }
+        }
+        if is_parallel {
+            let joined = on_heap(|| members::perform(work, roles, &driver, intent, stop_handle)).await?;
+            let (stepped, asked) = match joined {
+                Some(joined) => joined,
+                None if work.is_leaving() => return Ok(()),
+                // It was stopped or paused meanwhile: look again.
+                None => {
+                    driver = Driver::load(&work.project, run).await?;
+                    continue;
+                }
+            };
+            match next_of(&asked) {
+                Some(next) if !work.is_leaving() => (driver, intent) = (stepped, next),
+                _ => return Ok(()),
+            }
+            continue;
+        }
         // Held until the outcome is stored: until then its task is not cancelled.
         let on_task = driver.run().find_task().map(|task| work.active_steps.enter(task, stop_handle));
         let stop_handle = on_task.as_ref().map_or(stop_handle, OnTask::stop_handle);
-        let played = Box::pin(play(work, roles, &mut driver, asks, stop_handle)).await;
+        let played = on_heap(|| play(work, roles, &mut driver, asks, stop_handle)).await;
         let Some(command) = trouble::or_hold(driver.run(), played)? else { return Ok(()) };
         if let Command::PutOff { .. } = command {
             // As if nobody had begun: read the run again.
@@ -98,7 +131,8 @@ impl Round for PutOff {
 
 /// Tells whether the current node of a run should be performed; otherwise what is left of it is ended.
 pub(crate) fn is_performed(run: &Run) -> bool {
-    matches!(run.phase(), Some(Phase::Performing { .. })) && find_hold(run).is_none()
+    let is_node = matches!(run.phase(), Some(Phase::Performing { .. } | Phase::Parallel { .. }));
+    is_node && find_hold(run).is_none()
 }
 
 /// Returns the command for a run whose node is not performed, because it was stopped or paused before anybody
@@ -119,7 +153,7 @@ fn next_of(asked: &[(IntentId, Effect)]) -> Option<IntentId> {
 }
 
 /// Performs the node, and returns the command for the run; nothing when the engine shuts down.
-async fn play(
+pub(super) async fn play(
     work: &Work,
     roles: &dyn Roles,
     driver: &mut Driver,
@@ -127,6 +161,7 @@ async fn play(
     stop_handle: &StopHandle,
 ) -> Result<Option<Command>, Error> {
     let step = driver.run().step;
+    driver.gather(&work.project).await?;
     let played = match find_kind(driver) {
         Some(Kind::Role { role, prompt }) => {
             match ask(work, roles, driver, (&role, &prompt), stop_handle).await? {
@@ -136,9 +171,10 @@ async fn play(
         }
         Some(Kind::Pass) => RoleOutcome::Returned(Value::Null),
         Some(Kind::Checks(names)) => check(work, driver, &names, stop_handle).await?,
-        None => RoleOutcome::Failed(gone(driver.run().id, &mend::find_command(work, driver.run()).await?)),
+        None => RoleOutcome::Failed(gone(driver.run().id, &fork_hint::find(work, driver.run()).await?)),
     };
     if let RoleOutcome::Committed(output, head) = &played {
+        driver.gather(&work.project).await?;
         findings::note(work, driver, output, head).await?;
     }
     Ok(match played {
@@ -177,7 +213,10 @@ fn find_kind(driver: &Driver) -> Option<Kind> {
             let names = names.as_ref().map(|names| names.iter().map(|name| name.name.clone()).collect());
             Some(Kind::Checks(names))
         }
-        NodeKind::Map { .. } | NodeKind::Approval { .. } | NodeKind::End { .. } => None,
+        NodeKind::Map { .. }
+        | NodeKind::Parallel { .. }
+        | NodeKind::Approval { .. }
+        | NodeKind::End { .. } => None,
     }
 }
 
@@ -197,11 +236,12 @@ async fn ask(
     } else {
         String::new()
     };
+    let handed = driver.hand_to(role);
     let workflow = driver.workflow();
     let Some(node) = workflow.find_node(driver.run().node.as_str()) else {
         return Ok(Ok(RoleOutcome::Failed(gone(
             driver.run().id,
-            &mend::find_command(work, driver.run()).await?,
+            &fork_hint::find(work, driver.run()).await?,
         ))));
     };
     let ask = RoleRequest {
@@ -211,6 +251,7 @@ async fn ask(
         node,
         role,
         prompt: text,
+        handed,
         stop_handle,
         work,
     };
@@ -229,11 +270,11 @@ async fn check(
     let names = names.clone().unwrap_or_else(|| all.clone());
     let unknown: Vec<&str> = names.iter().filter(|name| !all.contains(name)).map(String::as_str).collect();
     if !unknown.is_empty() {
-        let command = mend::find_command(work, run).await?;
+        let command = fork_hint::find(work, run).await?;
         return Ok(RoleOutcome::Failed(unknown_checks(run.id, &unknown, &all, &command)));
     }
     let (Some(item), Some(task)) = (&run.item, run.find_task()) else {
-        let command = mend::find_command(work, run).await?;
+        let command = fork_hint::find(work, run).await?;
         return Ok(RoleOutcome::Failed(if run.wants_board() {
             no_task(run.id, &command)
         } else {

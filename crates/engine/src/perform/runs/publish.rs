@@ -103,8 +103,8 @@ async fn take_up(work: &Work, driver: &Driver) -> Result<TakenUp, Error> {
 
 /// Returns the items of the board that have no task yet.
 fn find_items(driver: &Driver, at: Timestamp) -> Result<Vec<BoardItem>, Failure> {
-    let (run, workflow) = (driver.run(), driver.workflow());
-    match find_board_items(run::Inputs { workflow, now_millis: at.as_millisecond() }, run) {
+    let run = driver.run();
+    match find_board_items(driver.inputs(at), run) {
         Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
         Err(fault) => Err(run::explain_node(run, &fault)),
     }
@@ -176,7 +176,7 @@ impl Publish<'_> {
     /// Tells whether the run then takes up what another had begun; nothing if it does not wait for its items.
     fn is_due(&self, run: &Run) -> Option<bool> {
         match run.phase() {
-            Some(Phase::Publishing { then }) if run.step == self.step => Some(then.is_some()),
+            Some(Phase::Publishing { then, .. }) if run.step == self.step => Some(then.is_some()),
             _ => None,
         }
     }

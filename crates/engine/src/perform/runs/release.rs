@@ -4,6 +4,9 @@
 //! a killed engine left running there are ended.
 
 use crate::commands::orders;
+use crate::commands::round;
+use crate::commands::run_orders::get_run;
+use crate::core::run::Run;
 use crate::core::{Failure, Outcome, RunEnd, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::crash;
 use crate::error::Error;
@@ -18,6 +21,9 @@ pub(crate) async fn perform(
     error: Option<Failure>,
 ) -> Result<(), Error> {
     crash::point("release_task.before");
+    if is_wanted(&get_run(&work.project, run).await?, task) {
+        return round::settle(&work.project, &work.envelope()).await;
+    }
     let Some(found) = until_prepared(work, run, task).await? else { return Ok(()) };
     let end = match (end_session(work, &found).await, error) {
         (Err(failure), _) => RunEnd::Failed(failure),
@@ -27,6 +33,11 @@ pub(crate) async fn perform(
     work.settle(task, Outcome::RunOver { run, end }).await?;
     crash::point("release_task.after");
     work.keep_file(task).await
+}
+
+/// Tells whether a run that had ended continues, and works on the task again.
+fn is_wanted(run: &Run, task: TaskId) -> bool {
+    !run.is_over() && run.driven.iter().any(|item| run.tasks.get(item) == Some(&task))
 }
 
 /// Waits until no worktree is being made for the run; returns nothing when the engine shuts down, and the

@@ -1,19 +1,13 @@
 //! Converts the engine's types to those of the endpoint.
 
 use crate::commands::messages::MessageView;
-use crate::core::{Code, Comment, Part, Problem, ReviewNote, Task};
-use crate::error::Error;
+use crate::core::{Code, Collision, Comment, Criterion, Evidence, Part, Problem, ReviewNote, Task};
+use crate::forecast::tell::Told;
 use crate::project::Project;
 use crate::session::endpoint::Subject;
 use crate::task_files;
-use regatta_mcp::{
-    CommentAnswer, CriterionAnswer, EvidenceAnswer, Fault, MessageAnswer, Refused, ReviewAnswer, TaskAnswer,
-};
-
-/// Returns an error as an agent reads it.
-pub(crate) fn fault_of(error: &Error) -> Fault {
-    fault_from(&error.explain())
-}
+use regatta_mcp::{Fault, Refused};
+use serde_json::{Value, json};
 
 /// Returns a problem as an agent reads it.
 pub(crate) fn fault_from(problem: &Problem) -> Fault {
@@ -48,9 +42,9 @@ pub(crate) fn refusal_of(subject: &Subject, refused: &Refused) -> Problem {
                 |field: &str| if field.is_empty() { "arguments".to_owned() } else { format!("`{field}`") };
             let sentences: Vec<String> =
                 faults.iter().map(|fault| format!("{} {}", named(fault.field), fault.problem)).collect();
-            let fields: Vec<serde_json::Value> = faults
+            let fields: Vec<Value> = faults
                 .iter()
-                .map(|fault| serde_json::json!({ "field": fault.field, "problem": fault.problem }))
+                .map(|fault| json!({ "field": fault.field, "problem": fault.problem }))
                 .collect();
             Problem::new(
                 Code::ValidationError,
@@ -75,73 +69,95 @@ pub(crate) fn note_of(refused: &Refused) -> Option<String> {
 }
 
 /// Returns a task as its agent reads it.
-pub(crate) fn task_answer(project: &Project, subject: &Subject, task: &Task) -> TaskAnswer {
-    let criteria = task.criteria.iter().zip(1..).map(|(criterion, index)| CriterionAnswer {
-        index,
-        text: criterion.text.clone(),
-        checked: criterion.checked,
-        verified: task.is_verified(criterion),
-        check: criterion.check.clone(),
+pub(crate) fn task_answer(
+    project: &Project,
+    subject: &Subject,
+    task: &Task,
+    collisions: Vec<Value>,
+) -> Value {
+    let criteria = task.criteria.iter().zip(1..).map(|(criterion, index)| {
+        let verified = task.is_verified(criterion);
+        let Criterion { text, checked, check, .. } = criterion;
+        json!({ "index": index, "text": text, "checked": checked, "verified": verified, "check": check })
     });
     let evidence = task.proof.iter().flat_map(|proof| {
-        proof.results.iter().map(|result| EvidenceAnswer {
-            check: result.name.clone(),
-            passed: result.passed,
-            commit: proof.commit.to_string(),
-            tail: result.tail.clone(),
-        })
+        let show = |Evidence { name, passed, tail, .. }: &Evidence| {
+            json!({ "check": name, "passed": passed, "commit": proof.commit, "tail": tail })
+        };
+        proof.results.iter().map(show)
     });
-    TaskAnswer {
-        task_id: task.id.number(),
-        title: task.title.clone(),
-        description: task.description.clone(),
-        criteria: criteria.collect(),
-        evidence: evidence.collect(),
-        branch: task.worktree().map(|worktree| worktree.branch.clone()),
-        file: task_files::file_path(project, task.id).display().to_string(),
-        session: subject.session,
-        run_id: subject.run.as_ref().map(|run| run.id.number()),
-        role: subject.run.as_ref().map(|run| run.role.clone()),
-        progress_entries: task.memory.entries,
-        next: task.memory.last.as_ref().map(|entry| entry.next.clone()),
-        rejection_count: task.rejection_count,
-        notes: Vec::new(),
-        review: task.review_note.as_ref().map(review_answer),
+    let (run, next) = (subject.run.as_ref(), task.memory.last.as_ref().map(|entry| &entry.next));
+    let mut answer = json!({
+        "taskId": task.id,
+        "title": task.title,
+        "description": task.description,
+        "criteria": criteria.collect::<Vec<_>>(),
+        "evidence": evidence.collect::<Vec<_>>(),
+        "branch": task.worktree().map(|worktree| &worktree.branch),
+        "file": task_files::file_path(project, task.id).display().to_string(),
+        "session": subject.session,
+        "runId": run.map(|run| run.id),
+        "role": run.map(|run| &run.role),
+        "progressEntries": task.memory.entries,
+        "next": next,
+        "rejectionCount": task.rejection_count,
+        "collisions": collisions,
+        "review": task.review_note.as_ref().map(review_answer),
+    });
+    leave_out(&mut answer, &["collisions", "review"]);
+    answer
+}
+
+/// Leaves out fields that have nothing to say.
+pub(crate) fn leave_out(answer: &mut Value, names: &[&str]) {
+    let is_empty = |value: &Value| *value == Value::Null || *value == json!([]) || *value == json!({});
+    if let Some(fields) = answer.as_object_mut() {
+        fields.retain(|name, value| !names.contains(&name.as_str()) || !is_empty(value));
     }
 }
 
-fn review_answer(note: &ReviewNote) -> ReviewAnswer {
-    let comment = |comment: &Comment| CommentAnswer {
-        path: comment.path.clone(),
-        part: comment.part.map(Part::as_str),
-        side: comment.side.as_str(),
-        line: comment.line,
-        end_line: comment.end_line,
-        text: comment.text.clone(),
-        quote: comment.quote.clone(),
+/// Returns other work on the same files as an agent reads it.
+pub(crate) fn collision_answer(told: Told) -> Value {
+    let Told { collision, title } = told;
+    let Collision { kind, task, branch, files, more_files, .. } = collision;
+    let mut answer = json!({
+        "kind": kind.as_str(),
+        "taskId": task,
+        "title": title,
+        "branch": branch,
+        "files": files,
+        "moreFiles": more_files,
+    });
+    leave_out(&mut answer, &["taskId", "title"]);
+    answer
+}
+
+fn review_answer(note: &ReviewNote) -> Value {
+    let comment = |(comment, number): (&Comment, usize)| {
+        let Comment { path, part, side, line, end_line, text, quote } = comment;
+        let mut answer = json!({
+            "number": number,
+            "path": path,
+            "part": part.map(Part::as_str),
+            "side": side.as_str(),
+            "line": line,
+            "endLine": end_line,
+            "text": text,
+            "quote": quote,
+        });
+        leave_out(&mut answer, &["path", "part"]);
+        answer
     };
-    ReviewAnswer {
-        reason: note.reason.clone(),
-        feedback: note.feedback.clone(),
-        comments: note.comments.iter().map(comment).collect(),
-    }
+    let comments: Vec<Value> = note.comments.iter().zip(1..).map(comment).collect();
+    json!({ "reason": note.reason, "feedback": note.feedback, "comments": comments })
 }
 
 /// Returns a message as an agent reads it.
-pub(crate) fn message_answer(view: MessageView) -> MessageAnswer {
-    MessageAnswer {
-        message_id: view.message_id.number(),
-        from: view.from.to_string(),
-        to: view.to.to_string(),
-        kind: view.kind,
-        subject: view.subject,
-        body: view.body,
-        data: view.data,
-        task_id: view.task_id.map(|task| task.number()),
-        run_id: view.run_id.map(|run| run.number()),
-        item: view.item,
-        reply_to: view.reply_to.map(|message| message.number()),
-        sent_at: view.sent_at.to_string(),
-        read: view.read,
+pub(crate) fn message_answer(view: &MessageView) -> Value {
+    let mut answer = serde_json::to_value(view).expect("a view is plain data");
+    leave_out(&mut answer, &["data"]);
+    if let Some(fields) = answer.as_object_mut() {
+        fields.retain(|name, _| !["toRun", "readAt"].contains(&name.as_str()));
     }
+    answer
 }

@@ -4,7 +4,15 @@
 //! what its agent has reported so far. Time is handled separately.
 
 use regatta_agents::{Limits, Usage};
-use regatta_mcp::BudgetLeft;
+use serde::Serialize;
+
+/// What is left of the limits of a session; a missing one has no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct BudgetLeft {
+    tokens: Option<u64>,
+    /// In US dollars.
+    cost: Option<f64>,
+}
 
 const MICROS_PER_DOLLAR: f64 = 1_000_000.0;
 

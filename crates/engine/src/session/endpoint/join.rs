@@ -29,9 +29,7 @@ pub async fn join(folder: &Path) -> Result<Joined, Error> {
     let Ok(Ok((joined, answer))) = shown else { return Err(ended()) };
     match serde_json::from_str::<Value>(&answer) {
         Ok(answer) if answer["ok"] == true => Ok(joined),
-        Ok(answer) if answer["error"].is_object() => {
-            Err(Error::EndpointRefused { answer: answer["error"].clone() })
-        }
+        Ok(answer) if answer["error"].is_object() => Err(super::report::refused(&answer["error"])),
         _ => Err(ended()),
     }
 }

@@ -4,6 +4,7 @@
 //! They work like any call of the agent: with the token of the session, so that nobody can speak for somebody
 //! else, and through the engine, since a session may not be able to reach the log.
 
+use crate::core::{Code, Problem};
 use crate::error::Error;
 use crate::session::endpoint::join::join;
 use serde_json::{Value, json};
@@ -26,7 +27,7 @@ pub async fn report_refused(folder: &Path, command: &str) -> Result<bool, Error>
 pub async fn call(folder: &Path, tool: &str, arguments: Value) -> Result<Value, Error> {
     let mut answer = say(folder, tool, arguments).await?;
     match answer.get_mut("error").map(Value::take) {
-        Some(error) if error.is_object() => Err(Error::EndpointRefused { answer: error }),
+        Some(error) if error.is_object() => Err(refused(&error)),
         _ => Ok(answer),
     }
 }
@@ -55,4 +56,11 @@ async fn read_answer(reader: &mut (impl AsyncBufReadExt + Unpin)) -> std::io::Re
     let mut line = String::new();
     reader.take(ANSWER_BYTES_MAX).read_line(&mut line).await?;
     Ok(serde_json::from_str(&line)?)
+}
+
+/// Shows the answer of an endpoint in the endpoint's own words.
+pub(super) fn refused(answer: &Value) -> Error {
+    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+    let code = serde_json::from_value(answer["code"].clone()).unwrap_or(Code::Internal);
+    Problem { why: Vec::new(), ..Problem::new(code, text("message"), "", text("hint")) }.into()
 }

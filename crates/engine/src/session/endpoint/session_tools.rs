@@ -1,18 +1,20 @@
 //! Answers the tool calls of one session, in the name of its agent.
 //!
-//! Edits of the task are edits of its file, made by the keeper; messages and notes are commands. The session_tools
-//! itself keeps only the submitted result and its counters.
+//! Edits of the task are edits of its file; messages and notes are commands. Only the submitted result and counters are
+//! kept here.
 
 use crate::commands::messages::{self, MessageView};
-use crate::commands::{notes, orders};
+use crate::commands::{notes, orders, signals as signals_of_runs};
 use crate::core::message::{Draft, Party};
-use crate::core::{Code, EpicId, Id, MessageId, Problem, TaskId, find_nearest};
+use crate::core::{Code, EpicId, FieldFault, Id, MessageId, Problem, Task, TaskId, find_nearest};
 use crate::error::Error;
+use crate::forecast::tell;
 use crate::project::Project;
 use crate::runs;
 use crate::session::endpoint::answers::{
-    fault_from, fault_of, message_answer, note_of, refusal_of, task_answer,
+    collision_answer, fault_from, leave_out, message_answer, note_of, refusal_of, task_answer,
 };
+use crate::session::endpoint::signals::Signal;
 use crate::session::endpoint::{OfRun, Subject};
 use crate::session::endpoint::{Opening, budget, signals};
 use crate::session::worker::Worker;
@@ -21,11 +23,9 @@ use crate::view::reading;
 use regatta_agents::{Limits, Usage, check_report};
 use regatta_files::TaskFile;
 use regatta_mcp::{
-    AppendProgress, Fault, InputAnswer, InputsAnswer, MessageAnswer, MessagesAnswer, OutputAnswer,
-    ProgressAnswer, ReadMessages, Refused, ResultAnswer, SendMessage, SentAnswer, Signal, SignalsAnswer,
-    TaskAnswer, TickCriterion, Tools, Which,
+    AppendProgress, Call, Fault, ReadMessages, Refused, SendMessage, SendSignal, TickCriterion, Tools, Which,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,53 +96,63 @@ impl SessionTools {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn check_open(&self) -> Result<(), Fault> {
+    fn check_open(&self) -> Result<(), Error> {
         if self.lock().is_over {
-            return Err(fault_of(&Error::SessionEnded { folder: self.folder.clone() }));
+            return Err(Error::SessionEnded { folder: self.folder.clone() });
         }
         Ok(())
     }
 
     /// Returns the task, for a verb that needs one.
-    fn own_task(&self) -> Result<TaskId, Fault> {
-        self.check_open()?;
+    fn own_task(&self) -> Result<TaskId, Error> {
         self.subject.task.ok_or_else(|| {
-            fault_from(&Problem::new(
-                Code::TaskNotFound,
-                "this session has no task",
-                "it performs a step of a run that has no task",
-                "what you need is in your prompt; submit your answer with `submit_result`",
-            ))
+            let why = "it performs a step of a run that has no task";
+            let next = "what you need is in your prompt; submit your answer with `submit_result`";
+            Problem::new(Code::TaskNotFound, "this session has no task", why, next).into()
         })
     }
 
-    async fn answer_task(&self, task: TaskId) -> Result<TaskAnswer, Error> {
+    async fn answer_task(&self, task: TaskId) -> Result<Value, Error> {
         let task = orders::get_task(&self.project, task).await?;
-        Ok(task_answer(&self.project, &self.subject, &task))
+        Ok(task_answer(&self.project, &self.subject, &task, self.list_collisions(&task).await))
+    }
+
+    /// Returns the work of others on the files of the task; an agent that looks in time can keep out of its way.
+    async fn list_collisions(&self, task: &Task) -> Vec<Value> {
+        tell::tell(&self.project, task).await.into_iter().map(collision_answer).collect()
     }
 
     /// Hands over the unread messages to the task, once: an agent that works does not wait for its next prompt.
-    async fn hand_over_notes(&self) -> Result<Vec<MessageAnswer>, Error> {
+    async fn hand_over_notes(&self) -> Result<Vec<Value>, Error> {
         let Some(task) = self.subject.task.filter(|_| self.gets_notes) else { return Ok(Vec::new()) };
         let unread = notes::list_unread(&self.project, task).await?;
         let ids: Vec<MessageId> = unread.iter().map(|view| view.message_id).collect();
         notes::mark_delivered(&self.project, &self.subject.caller(), task, &ids).await?;
-        Ok(unread.into_iter().map(message_answer).collect())
+        Ok(unread.iter().map(message_answer).collect())
     }
 
-    async fn tick(&self, task: TaskId, tick: &TickCriterion) -> Result<TaskAnswer, Fault> {
-        let caller = self.subject.caller();
-        let file = edits::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
+    async fn read_task(&self) -> Result<Value, Error> {
+        let task = self.own_task()?;
+        edits::refresh(&self.project, &self.subject.caller(), task).await?;
+        let mut answer = self.answer_task(task).await?;
+        answer["notes"] = self.hand_over_notes().await?.into();
+        leave_out(&mut answer, &["notes"]);
+        Ok(answer)
+    }
+
+    async fn tick(&self, tick: &TickCriterion) -> Result<Value, Error> {
+        let (task, caller) = (self.own_task()?, self.subject.caller());
+        let file = edits::refresh(&self.project, &caller, task).await?;
         let number = match &tick.criterion {
             Which::Index(number) => *number as usize,
             Which::Text(text) => find_criterion(&file, text)?,
         };
-        let ticked = edits::tick(&self.project, &caller, task, &[(number, tick.checked)]).await;
-        ticked.map_err(|error| fault_of(&error))?;
-        self.answer_task(task).await.map_err(|error| fault_of(&error))
+        edits::tick(&self.project, &caller, task, &[(number, tick.checked)]).await?;
+        self.answer_task(task).await
     }
 
-    async fn inputs(&self, id: TaskId) -> Result<InputsAnswer, Error> {
+    async fn read_inputs(&self) -> Result<Value, Error> {
+        let id = self.own_task()?;
         edits::refresh(&self.project, &self.subject.caller(), id).await?;
         let task = orders::get_task(&self.project, id).await?;
         let mut inputs = Vec::new();
@@ -156,27 +166,59 @@ impl SessionTools {
                 .and_then(|text| text.char_indices().nth(OUTPUT_CHARACTERS_MAX))
                 .map(|(at, _)| at);
             let output = whole.map(|text| cut.map_or_else(|| text.clone(), |at| text[..at].to_owned()));
-            inputs.push(InputAnswer {
-                task_id: note.task_id.number(),
-                title: upstream.title,
-                summary: note.summary.clone(),
-                output,
-                is_cut: cut.is_some(),
-                stale: note.stale,
-            });
+            inputs.push(json!({
+                "taskId": note.task_id,
+                "title": upstream.title,
+                "summary": note.summary,
+                "output": output,
+                "isCut": cut.is_some(),
+                "stale": note.stale,
+            }));
         }
-        Ok(InputsAnswer { inputs })
+        Ok(json!({ "inputs": inputs }))
+    }
+
+    async fn read_output(&self, task: u32) -> Result<Value, Error> {
+        let task = TaskId::new(task).map_err(|bad| wrong("from", &bad.to_string()))?;
+        reading::output(&self.project, &self.subject.caller(), task).await
+    }
+
+    async fn read_prd(&self, slug: Option<String>) -> Result<Value, Error> {
+        let slug = match slug {
+            Some(slug) => slug.parse().map_err(|bad: Id| wrong("slug", &bad.to_string()))?,
+            None => self.load_task().await?.prd.ok_or_else(|| filed_under_none("PRD"))?,
+        };
+        reading::prd(&self.project, &slug).await
+    }
+
+    async fn read_epic(&self, epic: Option<u32>) -> Result<Value, Error> {
+        let epic = match epic {
+            Some(epic) => EpicId::new(epic).map_err(|bad| wrong("epicId", &bad.to_string()))?,
+            None => self.load_task().await?.epic.ok_or_else(|| filed_under_none("epic"))?,
+        };
+        reading::epic(&self.project, epic).await
+    }
+
+    async fn load_task(&self) -> Result<Task, Error> {
+        orders::get_task(&self.project, self.own_task()?).await
+    }
+
+    async fn append_progress(&self, entry: AppendProgress) -> Result<Value, Error> {
+        let task = self.own_task()?;
+        let issues = entry.issues.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "None".to_owned());
+        let progress = Progress { did: entry.did, issues, next: entry.next };
+        let own = self.lock().entry;
+        let logged = edits::log_in_session(&self.project, &self.subject.caller(), task, &progress, own).await;
+        let entry = logged?.sessions().last().map_or(0, |session| session.number);
+        self.lock().entry = Some(entry);
+        Ok(json!({ "entry": entry }))
     }
 
     fn draft(&self, message: SendMessage) -> Result<Draft, Error> {
         let to: Party = messages::find_party(&self.project, &message.to)?;
         let kind = message.kind.as_deref().unwrap_or(KIND_DEFAULT);
-        let reply_to = message.reply_to.map(MessageId::new).transpose().map_err(|bad| {
-            orders::invalid(vec![crate::core::FieldFault {
-                field: "replyTo",
-                problem: format!("is wrong: {bad}"),
-            }])
-        })?;
+        let reply_to = message.reply_to.map(MessageId::new).transpose();
+        let reply_to = reply_to.map_err(|bad| wrong("replyTo", &bad.to_string()))?;
         let run = self.subject.run.as_ref();
         let draft = Draft::new(self.subject.sender(), to, kind, message.subject, message.body);
         let draft = draft.and_then(|draft| draft.with_data(message.data.unwrap_or_default()));
@@ -187,7 +229,7 @@ impl SessionTools {
 
     /// Counts a message before it is sent, under one lock with the check of the limit: an agent may send
     /// several at once.
-    fn count_message(&self) -> Result<(), Fault> {
+    fn count_message(&self) -> Result<(), Error> {
         let mut state = self.lock();
         if state.messages >= MESSAGES_MAX {
             drop(state);
@@ -197,21 +239,42 @@ impl SessionTools {
         Ok(())
     }
 
+    async fn send_message(&self, message: SendMessage) -> Result<Value, Error> {
+        let draft = self.draft(message)?;
+        self.count_message()?;
+        let sent = self.send(draft).await;
+        if sent.is_err() {
+            self.lock().messages -= 1;
+        }
+        Ok(json!({ "messageId": sent? }))
+    }
+
     async fn send(&self, draft: Draft) -> Result<MessageId, Error> {
-        let roles = self.roles_of_run().await?;
+        let (draft, roles) = match &self.subject.run {
+            Some(run) => messages::in_run(&self.project, draft, run.id).await?,
+            None => (draft, BTreeSet::new()),
+        };
         messages::send(&self.project, &self.subject.caller(), draft, roles).await
     }
 
-    /// Returns the roles of the run that the session is part of.
-    async fn roles_of_run(&self) -> Result<BTreeSet<String>, Error> {
-        let Some(run) = &self.subject.run else { return Ok(BTreeSet::new()) };
-        let definition = self.project.definitions().get(&self.project, &run.digest).await?;
-        let mut roles: BTreeSet<String> = definition.roles.keys().cloned().collect();
-        roles.extend(runs::find_within(&definition, &run.within).roles.keys().cloned());
-        Ok(roles)
+    async fn send_signal(&self, given: SendSignal) -> Result<Value, Error> {
+        let Some(run) = &self.subject.run else {
+            let what = format!("signal `{}` was not sent", given.signal);
+            let why = "this session is not a step of a run";
+            return Err(Problem::new(Code::Forbidden, what, why, "continue without it").into());
+        };
+        self.count_message()?;
+        let input = (given.signal.as_str(), Value::Object(given.input));
+        let (caller, from) = (self.subject.caller(), self.subject.sender());
+        let sent = signals_of_runs::signal_from(&self.project, &caller, run.id, input, from).await;
+        if sent.is_err() {
+            self.lock().messages -= 1;
+        }
+        sent?;
+        Ok(json!({ "runId": run.id, "signal": given.signal }))
     }
 
-    async fn messages(&self, which: &ReadMessages) -> Result<MessagesAnswer, Error> {
+    async fn read_messages(&self, which: &ReadMessages) -> Result<Value, Error> {
         let found = messages::list_for(&self.project, &self.subject.readers()).await?;
         let is_mine = |view: &MessageView| is_for(self.subject.run.as_ref(), view);
         let wanted = found.into_iter().filter(|view| is_mine(view) && (which.include_read || !view.read));
@@ -220,12 +283,85 @@ impl SessionTools {
         let shown: Vec<MessageView> = wanted.into_iter().take(which.limit as usize).collect();
         let (caller, by) = (self.subject.caller(), self.subject.sender());
         for of in self.subject.readers() {
-            let unread: Vec<MessageId> =
-                shown.iter().filter(|view| view.to == of && !view.read).map(|view| view.message_id).collect();
+            let unread: Vec<MessageId> = shown
+                .iter()
+                .filter(|view| view.address() == of && !view.read)
+                .map(|view| view.message_id)
+                .collect();
             messages::mark_read(&self.project, &caller, &of, &unread, &by).await?;
         }
-        let more = u32::try_from(more).unwrap_or(u32::MAX);
-        Ok(MessagesAnswer { messages: shown.into_iter().map(message_answer).collect(), more })
+        Ok(json!({ "messages": shown.iter().map(message_answer).collect::<Vec<_>>(), "more": more }))
+    }
+
+    async fn check_signals(&self) -> Result<Value, Error> {
+        let (signal, reason) = match signals::find(&self.project, &self.subject).await? {
+            (Signal::None, _) if self.is_leaving() => {
+                (Signal::Stop, Some("the engine is about to leave".to_owned()))
+            }
+            found => found,
+        };
+        let collisions = match self.subject.task {
+            Some(_) => self.list_collisions(&self.load_task().await?).await,
+            None => Vec::new(),
+        };
+        let notes = self.hand_over_notes().await?;
+        let budget_left = budget::find_left(&self.limits, &self.lock().used);
+        let mut answer = json!({
+            "signal": signal,
+            "reason": reason,
+            "secondsLeft": self.limits.wall.saturating_sub(self.begun.elapsed()).as_secs(),
+            "budgetLeft": budget_left,
+            "collisions": collisions,
+            "notes": notes,
+        });
+        leave_out(&mut answer, &["collisions", "notes"]);
+        Ok(answer)
+    }
+
+    async fn submit_result(&self, result: Value) -> Result<Value, Error> {
+        let (bytes, bytes_max) = (result.to_string().len(), self.limits.result_bytes_max);
+        if bytes > bytes_max {
+            return Err(result_too_large(bytes, bytes_max));
+        }
+        let faults = self.judge(&result).await?;
+        let is_valid = faults.as_ref().map(Vec::is_empty);
+        if let Some(faults) = faults.filter(|faults| !faults.is_empty()) {
+            return Err(result_faulty(faults));
+        }
+        let mut state = self.lock();
+        // It may have ended meanwhile.
+        if state.is_over {
+            drop(state);
+            return Err(Error::SessionEnded { folder: self.folder.clone() });
+        }
+        let replaced = state.submitted.replace(result).is_some();
+        Ok(json!({ "isValid": is_valid, "replaced": replaced }))
+    }
+
+    async fn answer(&self, call: Call) -> Result<Value, Error> {
+        self.check_open()?;
+        match call {
+            Call::ReadTask => self.read_task().await,
+            Call::ReadInputs(which) => match which.from {
+                Some(from) => self.read_output(from).await,
+                None => self.read_inputs().await,
+            },
+            Call::ReadPrd(which) => self.read_prd(which.slug).await,
+            Call::ReadEpic(which) => self.read_epic(which.epic_id).await,
+            Call::ReadArchive => reading::archive(&self.project, self.own_task()?),
+            Call::TickCriterion(tick) => self.tick(&tick).await,
+            Call::AppendProgress(entry) => self.append_progress(entry).await,
+            Call::WriteChainOutput(output) => {
+                let (task, caller) = (self.own_task()?, self.subject.caller());
+                let file = edits::write_output(&self.project, &caller, task, &output.text).await?;
+                Ok(json!({ "summary": file.summary_of_output() }))
+            }
+            Call::SendMessage(message) => self.send_message(message).await,
+            Call::SendSignal(given) => self.send_signal(given).await,
+            Call::ReadMessages(which) => self.read_messages(&which).await,
+            Call::CheckSignals => self.check_signals().await,
+            Call::SubmitResult(given) => self.submit_result(given.result).await,
+        }
     }
 
     /// Judges a result by the schema of the role, or as the report of a session for a task; nothing without either.
@@ -258,12 +394,11 @@ impl SessionTools {
 /// A role gets only the messages for its own run and its own item, where a message names them.
 fn is_for(run: Option<&OfRun>, view: &MessageView) -> bool {
     let (Party::Role(_), Some(run)) = (&view.to, run) else { return true };
-    let is_same_run = view.run_id.is_none_or(|id| id == run.id);
-    let is_same_item = view.item.is_none() || run.item.is_none() || view.item == run.item;
-    is_same_run && is_same_item
+    let is_same_run = view.to_run.or(view.run_id).is_none_or(|id| id == run.id);
+    is_same_run && messages::is_about(view, run.item.as_deref())
 }
 
-fn find_criterion(file: &TaskFile, text: &str) -> Result<usize, Fault> {
+fn find_criterion(file: &TaskFile, text: &str) -> Result<usize, Error> {
     let is_meant = |known: &str| known.trim() == text.trim();
     let found = file.criteria().iter().position(|criterion| is_meant(&criterion.text));
     found.map(|index| index + 1).ok_or_else(|| {
@@ -273,40 +408,35 @@ fn find_criterion(file: &TaskFile, text: &str) -> Result<usize, Fault> {
             |nearest| format!("did you mean `{nearest}`? Its number, as `read_task` shows it, will do"),
         );
         let why = "no criterion of the task has that text";
-        fault_from(&Problem::new(Code::ValidationError, "no criterion was ticked", why, next))
+        Problem::new(Code::ValidationError, "no criterion was ticked", why, next).into()
     })
 }
 
-fn wrong(field: &'static str, problem: &str) -> Fault {
-    let problem = format!("is wrong: {problem}");
-    fault_of(&orders::invalid(vec![crate::core::FieldFault { field, problem }]))
+fn wrong(field: &'static str, problem: &str) -> Error {
+    orders::invalid(vec![FieldFault { field, problem: format!("is wrong: {problem}") }])
 }
 
-fn filed_under_none(what: &str) -> Fault {
-    fault_from(&Problem::new(
-        Code::ValidationError,
-        format!("no {what} was read"),
-        format!("your task belongs to no {what}"),
-        format!("name the {what} that you want"),
-    ))
+fn filed_under_none(what: &str) -> Error {
+    let (why, next) = (format!("your task belongs to no {what}"), format!("name the {what} that you want"));
+    Problem::new(Code::ValidationError, format!("no {what} was read"), why, next).into()
 }
 
-fn too_many(what: &str, max: u32) -> Fault {
+fn too_many(what: &str, max: u32) -> Error {
     let why = format!("this session has already sent {max}, which is the limit");
     let next = "continue with the work; write what is left to say to the progress log";
-    fault_from(&Problem::new(Code::Forbidden, format!("no {what} was sent"), why, next))
+    Problem::new(Code::Forbidden, format!("no {what} was sent"), why, next).into()
 }
 
-fn result_too_large(bytes: usize, max: usize) -> Fault {
+fn result_too_large(bytes: usize, max: usize) -> Error {
     let why = format!("it has {bytes} bytes as JSON; the limit is {max}");
     let next = "omit what can be read in the worktree, and submit it again";
-    fault_from(&Problem::new(Code::ValidationError, "the result was not accepted", why, next))
+    Problem::new(Code::ValidationError, "the result was not accepted", why, next).into()
 }
 
-fn result_faulty(faults: Vec<String>) -> Fault {
+fn result_faulty(faults: Vec<String>) -> Error {
     let next = "fix what is named above and submit it again; the session continues";
     let what = "the result was not accepted";
-    fault_from(&Problem::new(Code::ValidationError, what, faults.join("; "), next).with("faults", faults))
+    Problem::new(Code::ValidationError, what, faults.join("; "), next).with("faults", faults).into()
 }
 
 impl Tools for SessionTools {
@@ -314,137 +444,13 @@ impl Tools for SessionTools {
         self.subject.task.map(TaskId::number)
     }
 
-    async fn read_task(&self) -> Result<TaskAnswer, Fault> {
-        let task = self.own_task()?;
-        let caller = self.subject.caller();
-        edits::refresh(&self.project, &caller, task).await.map_err(|error| fault_of(&error))?;
-        let answer = self.answer_task(task).await.map_err(|error| fault_of(&error))?;
-        let notes = self.hand_over_notes().await.map_err(|error| fault_of(&error))?;
-        Ok(TaskAnswer { notes, ..answer })
-    }
-
-    async fn read_inputs(&self) -> Result<InputsAnswer, Fault> {
-        let task = self.own_task()?;
-        self.inputs(task).await.map_err(|error| fault_of(&error))
-    }
-
-    async fn read_output(&self, task: u32) -> Result<Value, Fault> {
-        self.check_open()?;
-        let task = TaskId::new(task).map_err(|bad| wrong("from", &bad.to_string()))?;
-        reading::output(&self.project, &self.subject.caller(), task).await.map_err(|error| fault_of(&error))
-    }
-
-    async fn read_prd(&self, slug: Option<String>) -> Result<Value, Fault> {
-        self.check_open()?;
-        let slug = match slug {
-            Some(slug) => slug.parse().map_err(|bad: Id| wrong("slug", &bad.to_string()))?,
-            None => {
-                let task = self.own_task()?;
-                let task = orders::get_task(&self.project, task).await.map_err(|error| fault_of(&error))?;
-                task.prd.ok_or_else(|| filed_under_none("PRD"))?
-            }
-        };
-        reading::prd(&self.project, &slug).await.map_err(|error| fault_of(&error))
-    }
-
-    async fn read_epic(&self, epic: Option<u32>) -> Result<Value, Fault> {
-        self.check_open()?;
-        let epic = match epic {
-            Some(epic) => EpicId::new(epic).map_err(|bad| wrong("epicId", &bad.to_string()))?,
-            None => {
-                let task = self.own_task()?;
-                let task = orders::get_task(&self.project, task).await.map_err(|error| fault_of(&error))?;
-                task.epic.ok_or_else(|| filed_under_none("epic"))?
-            }
-        };
-        reading::epic(&self.project, epic).await.map_err(|error| fault_of(&error))
-    }
-
-    async fn read_archive(&self) -> Result<Value, Fault> {
-        let task = self.own_task()?;
-        reading::archive(&self.project, task).map_err(|error| fault_of(&error))
-    }
-
-    async fn tick_criterion(&self, tick: TickCriterion) -> Result<TaskAnswer, Fault> {
-        let task = self.own_task()?;
-        self.tick(task, &tick).await
-    }
-
-    async fn append_progress(&self, entry: AppendProgress) -> Result<ProgressAnswer, Fault> {
-        let task = self.own_task()?;
-        let issues = entry.issues.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "None".to_owned());
-        let progress = Progress { did: entry.did, issues, next: entry.next };
-        let own = self.lock().entry;
-        let logged = edits::log_in_session(&self.project, &self.subject.caller(), task, &progress, own).await;
-        let file = logged.map_err(|error| fault_of(&error))?;
-        let entry = file.sessions().last().map_or(0, |session| session.number);
-        self.lock().entry = Some(entry);
-        Ok(ProgressAnswer { entry })
-    }
-
-    async fn write_chain_output(&self, text: String) -> Result<OutputAnswer, Fault> {
-        let task = self.own_task()?;
-        let written = edits::write_output(&self.project, &self.subject.caller(), task, &text).await;
-        let file = written.map_err(|error| fault_of(&error))?;
-        Ok(OutputAnswer { summary: file.summary_of_output().map(str::to_owned) })
-    }
-
-    async fn send_message(&self, message: SendMessage) -> Result<SentAnswer, Fault> {
-        self.check_open()?;
-        let draft = self.draft(message).map_err(|error| fault_of(&error))?;
-        self.count_message()?;
-        let sent = self.send(draft).await;
-        if sent.is_err() {
-            self.lock().messages -= 1;
-        }
-        let id = sent.map_err(|error| fault_of(&error))?;
-        Ok(SentAnswer { message_id: id.number() })
-    }
-
-    async fn read_messages(&self, which: ReadMessages) -> Result<MessagesAnswer, Fault> {
-        self.check_open()?;
-        self.messages(&which).await.map_err(|error| fault_of(&error))
-    }
-
-    async fn check_signals(&self) -> Result<SignalsAnswer, Fault> {
-        self.check_open()?;
-        let found = signals::find(&self.project, &self.subject).await.map_err(|error| fault_of(&error))?;
-        let (signal, reason) = match found {
-            (Signal::None, _) if self.is_leaving() => {
-                (Signal::Stop, Some("the engine is about to leave".to_owned()))
-            }
-            found => found,
-        };
-        let seconds_left = Some(self.limits.wall.saturating_sub(self.begun.elapsed()).as_secs());
-        let budget_left = budget::find_left(&self.limits, &self.lock().used);
-        let notes = self.hand_over_notes().await.map_err(|error| fault_of(&error))?;
-        Ok(SignalsAnswer { signal, reason, seconds_left, budget_left, notes })
-    }
-
-    async fn submit_result(&self, result: Value) -> Result<ResultAnswer, Fault> {
-        self.check_open()?;
-        let bytes = result.to_string().len();
-        let bytes_max = self.limits.result_bytes_max;
-        if bytes > bytes_max {
-            return Err(result_too_large(bytes, bytes_max));
-        }
-        let faults = self.judge(&result).await.map_err(|error| fault_of(&error))?;
-        let is_valid = faults.as_ref().map(Vec::is_empty);
-        if let Some(faults) = faults.filter(|faults| !faults.is_empty()) {
-            return Err(result_faulty(faults));
-        }
-        let mut state = self.lock();
-        if state.is_over {
-            drop(state);
-            return Err(fault_of(&Error::SessionEnded { folder: self.folder.clone() }));
-        }
-        let replaced = state.submitted.replace(result).is_some();
-        Ok(ResultAnswer { is_valid, replaced })
+    async fn call(&self, call: Call) -> Result<Value, Fault> {
+        self.answer(call).await.map_err(|error| fault_from(&error.explain()))
     }
 
     async fn refuse(&self, refused: Refused) -> Fault {
         if let Err(over) = self.check_open() {
-            return over;
+            return fault_from(&over.explain());
         }
         let problem = refusal_of(&self.subject, &refused);
         match note_of(&refused) {

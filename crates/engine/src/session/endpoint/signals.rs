@@ -10,7 +10,21 @@ use crate::error::Error;
 use crate::project::Project;
 use crate::runs;
 use crate::session::endpoint::Subject;
-use regatta_mcp::Signal;
+use serde::Serialize;
+
+/// Whether a session should continue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Signal {
+    /// Continue.
+    None,
+    /// Come to a good stopping point; it will continue later.
+    Pause,
+    /// Come to a good stopping point and end.
+    Stop,
+    /// End now: the work was given up.
+    Cancelled,
+}
 
 /// Returns the signal for a session, with the reason if one was given.
 pub(crate) async fn find(project: &Project, subject: &Subject) -> Result<(Signal, Option<String>), Error> {

@@ -1,7 +1,7 @@
 //! Whom an endpoint speaks for: one session of one agent, for a task, for a step of a run, or for both.
 
 use crate::commands::orders::Caller;
-use crate::core::message::Party;
+use crate::core::message::{Address, Party};
 use crate::core::{Actor, AgentId, RunId, TaskId};
 
 /// The session behind an endpoint.
@@ -24,6 +24,8 @@ pub(crate) struct OfRun {
     pub(crate) id: RunId,
     /// The step.
     pub(crate) step: u64,
+    /// The same, with the member of a `parallel` node if it is one.
+    pub(crate) step_name: String,
     /// The role that is played.
     pub(crate) role: String,
     /// Whose output schema its result must satisfy.
@@ -50,9 +52,12 @@ impl Subject {
     }
 
     /// Returns whose messages it reads.
-    pub(crate) fn readers(&self) -> Vec<Party> {
+    pub(crate) fn readers(&self) -> Vec<Address> {
         let role = self.run.as_ref().map(|run| Party::Role(run.role.clone()));
+        let in_run = self.run.as_ref().zip(role.clone());
+        let in_run = in_run.map(|(run, party)| Address { party, run: Some(run.id) });
         let task = self.task.map(Party::Task);
-        [Some(Party::Agent(self.agent.clone())), role, task].into_iter().flatten().collect()
+        let parties = [Some(Party::Agent(self.agent.clone())), role, task].into_iter().flatten();
+        parties.map(Address::from).chain(in_run).collect()
     }
 }

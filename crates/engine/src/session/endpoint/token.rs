@@ -1,8 +1,8 @@
 //! The token of a session: what its agent shows, and nobody else knows.
 
+use crate::digest::hex;
 use crate::error::Error;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 
@@ -21,10 +21,7 @@ impl Token {
         let mut bytes = [0_u8; BYTES];
         getrandom::fill(&mut bytes)
             .map_err(|error| Error::io("make a token for", path)(std::io::Error::other(error.to_string())))?;
-        Ok(Token(bytes.iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })))
+        Ok(Token(hex(&bytes)))
     }
 
     /// Returns one that was kept.

@@ -17,9 +17,15 @@ use regatta_agents::StopReason;
 /// Ends what was left of a run's current step.
 pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
     leftovers::end_lost(work, Scope::Run(run.id)).await?;
-    if run.find_task().is_some() {
-        return Ok(());
+    let views = run.members().iter().filter_map(|state| run.as_member(&state.member.node));
+    for view in views {
+        // A reader of a task may have had one too.
+        end_worktree(work, &view).await?;
     }
+    if run.find_task().is_some() { Ok(()) } else { end_worktree(work, run).await }
+}
+
+async fn end_worktree(work: &Work, run: &Run) -> Result<(), Error> {
     match own_worktree::remove_left(work, run).await {
         Err(error) if error.is_of_engine() => Err(error),
         // The doctor finds what is left.
@@ -32,7 +38,7 @@ pub(crate) async fn end(work: &Work, run: &Run) -> Result<(), Error> {
 pub(crate) async fn end_sessions_after(work: &Work, run: &Run, played: &RoleOutcome) -> Result<(), Error> {
     match played {
         RoleOutcome::Failed(_) | RoleOutcome::Stopped(StopReason::Cancelled | StopReason::Paused) => {
-            leftovers::end_lost(work, Scope::Run(run.id)).await
+            leftovers::end_lost_of_step(work, run).await
         }
         // The session has ended, or the next engine continues with it.
         RoleOutcome::Returned(_)

@@ -13,12 +13,12 @@ use regatta_git::BranchName;
 
 /// Describes the worktree of a run's current step.
 pub(super) fn describe(project: &Project, run: &Run, start: Start) -> Worktree {
-    let (branch, path) = (format!("run/{}-{}", run.id, run.step), path_of(project, run));
+    let (branch, path) = (format!("run/{}-{}", run.id, run.step_name()), path_of(project, run));
     Worktree { branch, target: start.target, base: start.base, path }
 }
 
 fn path_of(project: &Project, run: &Run) -> String {
-    let name = format!("run-{}-step-{}", run.id, run.step);
+    let name = format!("run-{}-step-{}", run.id, run.step_name());
     project.config().worktrees.join(name).to_string_lossy().into_owned()
 }
 
@@ -62,5 +62,5 @@ pub(super) async fn remove(work: &Work, run: &Run, worktree: &Worktree) -> Resul
 
 /// Tells whether a branch of that name was ours, as a transcript or a recording proves.
 fn was_one(project: &Project, run: &Run) -> bool {
-    project.transcript_of_step(run.id, run.step).exists() || run.recording.is_some()
+    project.transcript_of_step(run.id, &run.step_name()).exists() || run.recording.is_some()
 }

@@ -49,8 +49,8 @@ pub(crate) async fn plan<'a>(
         ),
         Where::Own(_) => (
             Owner::RoleAlone { ask, attempt },
-            project.run_mark(run.id, run.step),
-            project.transcript_of_step(run.id, run.step),
+            project.run_mark(run.id, &run.step_name()),
+            project.transcript_of_step(run.id, &run.step_name()),
         ),
     };
     let worktree = match place {
@@ -87,6 +87,7 @@ fn subject(ask: &RoleRequest<'_>, agent: &AgentId, session: u32, task: Option<Ta
     let run = OfRun {
         id: ask.run.id,
         step: ask.run.step,
+        step_name: ask.run.step_name(),
         role: ask.role.to_owned(),
         prompt: ask.node.kind.prompt_name().map_or(ask.role, |prompt| &prompt.name).to_owned(),
         item: ask.run.item.clone(),

@@ -6,7 +6,7 @@
 
 use crate::clock;
 use crate::commands::orders;
-use crate::core::{Outcome, Task, Worktree};
+use crate::core::{Outcome, Start, Task, Worktree};
 use crate::error::Error;
 use crate::project::Project;
 use crate::session::role::RoleRequest;
@@ -33,6 +33,19 @@ pub(crate) async fn find_start(
         Some(commit) => orders::to_git(commit),
         None => orders::to_git(&orders::commit_work(ask.project, task, "").await?.head),
     }
+}
+
+/// Returns where a member that only reads a task starts: at what the task's branch stands at. It has a worktree of its own,
+/// because another member may be changing that of the task.
+pub(crate) async fn find_start_beside(ask: &RoleRequest<'_>) -> Result<Option<Start>, Error> {
+    let member = ask.run.member.as_ref().filter(|_| ask.run.item.is_none());
+    let Some(item) = member.and_then(|member| member.item.as_ref()) else { return Ok(None) };
+    let Some(task) = ask.run.tasks.get(item) else { return Ok(None) };
+    let task = orders::get_task(ask.project, *task).await?;
+    let Some(worktree) = task.worktree() else { return Ok(None) };
+    let head = ask.project.repository().find_branch(&orders::branch_of(worktree)?).await?;
+    let (target, folder) = (worktree.target.clone(), String::new());
+    Ok(head.map(|head| Start { target, base: orders::from_git(&head), from: None, folder }))
 }
 
 /// Keeps what the role changed as a salvage, reports it, and restores the worktree.

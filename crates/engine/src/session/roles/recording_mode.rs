@@ -3,19 +3,20 @@
 use crate::commands::orders;
 use crate::core::run::{Phase, RecordingMode, Run};
 use crate::core::{Code, CommitId, Failure, Problem, Start};
+use crate::digest::sha256;
 use crate::error::Error;
 use crate::recording::difference::Difference;
-use crate::recording::entry::{Entry, digest_of};
+use crate::recording::entry::Entry;
 use crate::recording::files::RecordingFiles;
 use crate::recording::fit::RecordedChange;
-use crate::recording::name::name_of;
 use crate::recording::recorder::Recording;
 use crate::recording::replay_branch;
 use crate::runs::path::find_path;
 use crate::runs::trouble;
 use crate::session::plan::Source;
 use crate::session::role::RoleRequest;
-use crate::session::roles::AgentRoles;
+use crate::session::roles::{AgentRoles, read_only};
+use regatta_git::EntryChange;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ impl AgentRoles {
         let way = find_path(ask.project, ask.run).await.map_err(failed)?;
         let take =
             recording.find(&way, ask.run, asks).ok_or_else(|| Box::new(not_recorded(ask.run, asks)))?.clone();
-        if take.prompt_digest != digest_of(&ask.prompt) {
+        if take.prompt_digest != sha256(&ask.prompt) {
             let text = format!("`{}` would get another prompt", ask.run.node);
             let difference = Difference::at(&way, ask.run.step, text);
             self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(difference);
@@ -52,6 +53,9 @@ impl AgentRoles {
 
     /// Finds where work in a worktree of its own would start.
     pub(super) async fn see_start(&self, ask: &RoleRequest<'_>) -> Result<Start, Error> {
+        if let Some(start) = read_only::find_start_beside(ask).await? {
+            return Ok(start);
+        }
         match &ask.run.recording {
             Some(RecordingMode::Replay(folder)) => {
                 replay_branch::see_start(ask.project, ask.run, &*self.open(folder)?).await
@@ -100,8 +104,8 @@ async fn keep(
         let changed: BTreeSet<PathBuf> =
             committed.iter().map(|change| change.path.clone()).chain(left).collect();
         files = RecordingFiles::look(folder, changed)?;
-        changes =
-            committed.iter().map(|change| (name_of(&change.path), RecordedChange::of(change))).collect();
+        let name = |change: &EntryChange| change.path.to_string_lossy().into_owned();
+        changes = committed.iter().map(|change| (name(change), RecordedChange::of(change))).collect();
     }
     let take = Entry {
         way: find_path(ask.project, ask.run).await?,
@@ -110,7 +114,7 @@ async fn keep(
         item: ask.run.item.clone(),
         visit: ask.run.count_visits() + 1,
         asks: asks_of(ask.run),
-        prompt_digest: digest_of(&ask.prompt),
+        prompt_digest: sha256(&ask.prompt),
         output: output.clone(),
         base: Some(base.clone()),
         files,

@@ -76,6 +76,12 @@ fn cause_of(error: &Failure) -> String {
     cause
 }
 
+/// Returns the end of a path, which is enough to know it by.
+pub fn short_path(path: &str) -> String {
+    let names: Vec<&str> = path.rsplit('/').take(3).collect();
+    names.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
 /// Returns texts of a list among the details of an error.
 fn texts(error: &Failure, name: &str) -> Vec<String> {
     let list = error.details.get(name).and_then(|value| value.as_array());

@@ -42,14 +42,21 @@ pub fn recover_run(run: &RunView) -> Option<RecoveryView> {
             actions.push(resume());
         }
     }
-    let step = run.step.max(1);
+    // Without a step it is the last one that was not the end.
+    let (from, at, body) = match is_over {
+        true => ("its last step".to_owned(), String::new(), nothing()),
+        false => {
+            let step = run.step.max(1);
+            (format!("step {step}"), format!(" --at {step}"), json!({ "at": step }))
+        }
+    };
     let texts_of_fork = (
-        format!("Start a new run from step {step}"),
+        format!("Start a new run from {from}"),
         "It begins with the state of that step. This run stays as it is.".to_owned(),
     );
     actions.push(
-        ActionView::new("fork", texts_of_fork, "Fork the run", format!("regatta run fork {id} --at {step}"))
-            .posts(format!("/api/runs/{id}/fork"), json!({ "at": step })),
+        ActionView::new("fork", texts_of_fork, "Fork the run", format!("regatta run fork {id}{at}"))
+            .posts(format!("/api/runs/{id}/fork"), body),
     );
     if !is_over {
         actions.push(

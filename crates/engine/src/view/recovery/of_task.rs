@@ -1,7 +1,7 @@
 //! The ways out of the error of a task.
 
 use super::action::{ActionView, nothing};
-use super::{Means, RecoveryView, cause_of, count, texts};
+use super::{Means, RecoveryView, cause_of, count, short_path, texts};
 use crate::core::machine::Column;
 use crate::core::{Code, Evidence, Failure, WaitsFor};
 use crate::view::task::TaskView;
@@ -90,7 +90,13 @@ pub fn recover_from(task: &TaskView, error: &Failure, means: &Means) -> Recovery
         (_, Column::InProgress) => of.halted(error),
     };
     let output = error.details.get("tail").and_then(|tail| tail.as_str()).map(str::to_owned);
-    RecoveryView { code: error.code, headline, cause: cause_of(error), safe, files, output, actions }
+    let cause = match (error.code, &task.branch, &task.target) {
+        (Code::WorktreeMergeConflict, Some(branch), Some(target)) => {
+            format!("Since {branch} began, {target} changed the same lines.")
+        }
+        _ => cause_of(error),
+    };
+    RecoveryView { code: error.code, headline, cause, safe, files, output, actions }
 }
 
 type Parts = (String, String, Vec<String>, Vec<ActionView>);
@@ -351,7 +357,8 @@ impl Of<'_> {
 
     fn approve_again(&self) -> ActionView {
         let id = self.task.id;
-        let body = self.task.diff.as_ref().map_or_else(nothing, |diff| json!({ "head": diff.head }));
+        let body =
+            self.task.diff.as_ref().map_or_else(nothing, |diff| json!({ "head": diff.head, "anyway": true }));
         let texts = ("Try again", "The same commit is merged, if nothing is in the way any more.");
         ActionView::new("retry", texts, "Try again", format!("regatta task approve {id}"))
             .posts(self.path("approve"), body)
@@ -365,7 +372,7 @@ impl Of<'_> {
 
     fn open(&self, title: &str) -> ActionView {
         let id = self.task.id;
-        let place = self.task.worktree.as_deref().unwrap_or("the worktree");
+        let place = self.task.worktree.as_deref().map_or_else(|| "the worktree".to_owned(), short_path);
         let consequence = format!("In {place}. Submit it when you are done.");
         let open = |button: &str| {
             ActionView::new("open", (title, consequence.clone()), button, format!("regatta task open {id}"))

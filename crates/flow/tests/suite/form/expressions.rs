@@ -45,16 +45,16 @@ fn expressions() {
     check_added(
         "[bind]\nitem = \"items[$other]\"\nother = \"count\"\n",
         expect![[r#"
-        workflow.toml:17:15: error[unknown-variable]: there is no variable `$other` (define it under `[bind]`; places of `[bind]` cannot use variables)
-          | $other
-    "#]],
+            workflow.toml:17:15: error[unknown-variable]: there is no variable `$other` (define it under `[view]` or `[bind]`; places of `[bind]` cannot use variables)
+              | $other
+        "#]],
     );
     check_added(
         "when = \"$itme = 1 and $sum(items) = $x\"\n[bind]\nitem = \"items[0]\"\n",
         expect![[r#"
             workflow.toml:16:9: error[unknown-variable]: there is no variable `$itme` (did you mean `$item`?)
               | $itme
-            workflow.toml:16:37: error[unknown-variable]: there is no variable `$x` (define it under `[bind]`; places of `[bind]` cannot use variables)
+            workflow.toml:16:37: error[unknown-variable]: there is no variable `$x` (define it under `[view]` or `[bind]`; places of `[bind]` cannot use variables)
               | $x
         "#]],
     );

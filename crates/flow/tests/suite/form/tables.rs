@@ -40,16 +40,16 @@ fn keys() {
     check_added(
         "[edges.rejected]\nto = \"work\"\nwhen = \"true\"\n",
         expect![[r#"
-        workflow.toml:18:1: error[unknown-key]: a route of edge `finish` has no key `when` (its keys are `to`, `set` and `fail`)
-          | when
-    "#]],
+            workflow.toml:18:1: error[unknown-key]: a route of edge `finish` has no key `when` (its keys are `to`, `set`, `send`, `fail` and `drop`)
+              | when
+        "#]],
     );
     check_added(
         "[[edges.exhausted]]\nto = \"work\"\nsubmit = \"'a'\"\n",
         expect![[r#"
-        workflow.toml:18:1: error[unknown-key]: a route of edge `finish` has no key `submit` (its keys are `to`, `when`, `set` and `fail`)
-          | submit
-    "#]],
+            workflow.toml:18:1: error[unknown-key]: a route of edge `finish` has no key `submit` (its keys are `to`, `when`, `set`, `send`, `fail` and `drop`)
+              | submit
+        "#]],
     );
     check_added(
         "[levels.1]\nfield = []\n",
@@ -192,7 +192,7 @@ fn kinds_and_names() {
         "kind = \"agent\"",
         "kind = \"loop\"",
         expect![[r#"
-            workflow.toml:5:8: error[unknown-kind]: there is no kind of node called `loop` (the kinds are `agent`, `map`, `approval`, `check`, `pass` and `end`)
+            workflow.toml:5:8: error[unknown-kind]: there is no kind of node called `loop` (the kinds are `agent`, `map`, `approval`, `check`, `parallel`, `pass` and `end`)
               | "loop"
         "#]],
     );

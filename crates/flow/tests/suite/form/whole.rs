@@ -34,7 +34,7 @@ fn all_faults_of_all_files_at_once() {
               | 3
             state.schema.json:1:1: error[bad-json]: the file is not JSON: EOF while parsing an object at line 1 column 1
               | {
-            workflow.toml:10:8: error[unknown-kind]: there is no kind of node called `edn` (the kinds are `agent`, `map`, `approval`, `check`, `pass` and `end`)
+            workflow.toml:10:8: error[unknown-kind]: there is no kind of node called `edn` (the kinds are `agent`, `map`, `approval`, `check`, `parallel`, `pass` and `end`)
               | "edn"
             workflow.toml:16:12: error[bad-expression]: the expression cannot be read: Expected ")" before end of expression (S0203)
               | 
