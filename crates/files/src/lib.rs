@@ -5,7 +5,9 @@
 //! brings two edits of one file together, [`changes`] says what an editor did, [`disk`] writes so that a crash
 //! leaves the old file or the new one, and [`exchange`] so that nobody's edit is lost unseen.
 //!
-//! This crate knows the format and nothing of the rules of tasks. It reads no clock and keeps no state.
+//! The files of a run have other formats: [`run_file`] has their texts.
+//!
+//! This crate knows the formats and nothing of the rules of tasks. It reads no clock and keeps no state.
 
 mod align;
 mod archive;
@@ -32,6 +34,7 @@ mod metadata;
 mod new_file;
 mod outline;
 mod parse;
+pub mod run_file;
 mod section;
 mod session;
 pub mod size;
