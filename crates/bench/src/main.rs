@@ -15,6 +15,7 @@ mod log_stream;
 mod map;
 mod measure;
 mod place;
+mod run_files;
 mod server;
 mod speckit;
 mod up;

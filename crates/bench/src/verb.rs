@@ -1,14 +1,14 @@
 //! What can be measured, and how it is asked for.
 
 use crate::error::Error;
-use crate::{board, fan_out, kanban, log_stream, map, server, speckit};
+use crate::{board, fan_out, kanban, log_stream, map, run_files, server, speckit};
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// The usage of the program, shown when the arguments are wrong.
 const USAGE: &str = "regatta-bench w1|w3start|w3resume DIR TASKS | w2|w2-durable|w4 DIR COUNT | \
                      w5 DIR COUNT append1|c16|batch100|batch1000 | w5-replay DIR | map DIR ITEMS flat|chain | \
-                     board DIR TASKS | server DIR TASKS";
+                     board DIR TASKS | server DIR TASKS | files DIR GROUPS";
 
 /// More than any machine plays in a day; it only catches a mistyped number.
 const COUNT_MAX: usize = 10_000_000;
@@ -36,6 +36,8 @@ pub(crate) enum Verb {
     Board { folder: PathBuf, tasks: usize },
     /// `regatta up` under many clients and readers.
     Server { folder: PathBuf, tasks: usize },
+    /// One run with many children, with files and without.
+    RunFiles { folder: PathBuf, groups: usize },
     /// One run with many children.
     Map { folder: PathBuf, items: usize, shape: map::Shape },
 }
@@ -57,6 +59,7 @@ pub(crate) fn parse(words: &[String]) -> Result<Verb, Error> {
         }
         ["board", dir, tasks] => Verb::Board { folder: folder(dir), tasks: count(tasks)? },
         ["server", dir, tasks] => Verb::Server { folder: folder(dir), tasks: count(tasks)? },
+        ["files", dir, groups] => Verb::RunFiles { folder: folder(dir), groups: count(groups)? },
         ["w5-replay", dir] => Verb::Replay { folder: folder(dir) },
         ["map", dir, items, shape] => {
             let shape = map::Shape::find(shape).ok_or(Error::Usage { usage: USAGE })?;
@@ -84,6 +87,7 @@ impl Verb {
             Verb::Append { folder, count, options } => log_stream::measure(&folder, count, options),
             Verb::Board { folder, tasks } => board::measure(&folder, tasks),
             Verb::Server { folder, tasks } => server::measure(&folder, tasks),
+            Verb::RunFiles { folder, groups } => run_files::measure(&folder, groups),
             Verb::Replay { folder } => log_stream::replay(&folder),
             Verb::Map { folder, items, shape } => map::measure(&folder, items, shape),
         }
@@ -114,6 +118,7 @@ mod tests {
             "map d 1 chain",
             "board d 1",
             "server d 1",
+            "files d 1",
         ] {
             assert!(parsed(line).is_ok(), "{line}");
         }

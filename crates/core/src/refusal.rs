@@ -27,6 +27,7 @@ pub enum Refusal {
     RunParentPaused { run: RunId, parent: RunId },
     SignalNotFound { run: RunId, signal: String, known: Vec<String> },
     SignalRefused { run: RunId, signal: String, why: Vec<String>, saw: serde_json::Value },
+    FileTaken { path: String, owner: RunId },
     DependencyCycle { task: TaskId, cycle: Vec<TaskId> },
     AgentNotFound { agent: AgentId, known: Vec<AgentId> },
     AgentGone { task: TaskId, agent: AgentId, known: Vec<AgentId> },
@@ -138,6 +139,14 @@ impl Refusal {
                     .with("signal", signal.as_str())
                     .with("saw", saw.clone())
             }
+            Refusal::FileTaken { path, owner } => Problem::new(
+                Code::FileTaken,
+                "the run was not started",
+                format!("run {owner} is under way and writes `{path}`, which this run would write too"),
+                format!("wait for it, end it with `regatta run stop {owner}`, or use input that gives the files other paths"),
+            )
+            .with("path", path.as_str())
+            .with("runId", owner.number()),
             Refusal::RunAsksOther { run, step, now } => asks_other(*run, *step, *now),
             Refusal::RunParentPaused { run, parent } => Problem::new(
                 Code::RunInvalidTransition,

@@ -12,8 +12,8 @@ use crate::core::document::{self, Catalogue, Epic, Prd};
 use crate::core::message::Inbox;
 use crate::core::session::{Scope, Subject};
 use crate::core::{
-    AgentId, Cleanup, Fact, RunId, Stage, Task, TaskId, Unsound, replay_catalogue, replay_epic, replay_inbox,
-    replay_prd, replay_task,
+    AgentId, Cleanup, Fact, Failure, RunId, Stage, Task, TaskId, Unsound, replay_catalogue, replay_epic,
+    replay_inbox, replay_prd, replay_task,
 };
 use crate::error::Error;
 use crate::log;
@@ -24,6 +24,7 @@ use crate::project::config::{AgentEntry, Program};
 use crate::project::old_place;
 use crate::project::reach;
 use crate::project::readiness;
+use crate::run_files;
 use crate::runs;
 use crate::runtime::engine;
 use crate::session::sandbox::{self, SandboxStatus};
@@ -84,6 +85,8 @@ pub enum Kind {
     LeftoverFolder,
     /// A task file that belongs to no task of the project.
     ForeignFile,
+    /// A file of a run whose newest value could not be written.
+    RunFile,
     /// A folder of state files that is a link, or no folder.
     StateFolder,
     /// Effects that wait for an engine.
@@ -154,6 +157,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     }
     findings.extend(check_left_folders(project)?);
     findings.extend(check_state_folder(project));
+    findings.extend(check_run_files(project));
     findings.extend(check_foreign_files(project, &tasks));
     findings.extend(check_locks(project).await?);
     findings.extend(check_old_logs(project).await?);
@@ -316,6 +320,14 @@ async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Resul
         findings.push(Finding::fixable(kind, what, next, fix));
     }
     Ok(findings)
+}
+
+/// Lists the files of runs that do not hold their newest values; the runs themselves are not affected.
+fn check_run_files(project: &Project) -> Vec<Finding> {
+    let finding = |(_, _, failure): (RunId, String, Failure)| {
+        Finding::new(Kind::RunFile, format!("{}: {}", failure.code, failure.message), failure.hint)
+    };
+    run_files::find_errors(project).into_iter().map(finding).collect()
 }
 
 fn check_agents(project: &Project) -> Vec<Finding> {

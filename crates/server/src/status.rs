@@ -30,6 +30,7 @@ pub fn status_of(code: Code) -> StatusCode {
         | Code::CommandReused
         | Code::DependencyCycle
         | Code::EngineAlreadyRunning
+        | Code::FileTaken
         | Code::PrdExists
         | Code::ProjectExists
         | Code::RunInvalidTransition
@@ -70,6 +71,8 @@ pub fn status_of(code: Code) -> StatusCode {
         | Code::AgentStartFailed
         | Code::AgentStopFailed
         | Code::ChecksFailed
+        | Code::FileInvalid
+        | Code::FileValueFailed
         | Code::MaxIterationsExceeded
         | Code::RunFailed
         | Code::RunStalled

@@ -6,8 +6,8 @@ use crate::columns::Fields;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, clean};
 use clap::Subcommand;
-use regatta_engine::core::Problem;
-use regatta_engine::{Understood, understand};
+use regatta_engine::core::{Problem, RunId};
+use regatta_engine::{Understood, WrittenFile, understand, write_elsewhere};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,18 @@ pub(crate) enum State {
         /// The file to read; `-` for stdin
         file: PathBuf,
     },
+    /// Write the files of a run, and of the runs below it, to a folder
+    ///
+    /// The files are those that the workflow's `[files]` describe, as they follow from the log now. The run may have ended, and its
+    /// own files are not changed. A file that is already in the folder with other content stays, and is reported.
+    Write {
+        /// Run number.
+        #[arg(value_name = "RUN")]
+        run: RunId,
+        /// Folder to write to; it is created if need be.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     Prune(state_prune::Prune),
 }
 
@@ -47,9 +59,28 @@ impl State {
             State::Validate { file } => validate(place, &file),
             State::Export { file } => state_file::export(place, &file).await,
             State::Import { file } => state_file::import(place, &file).await,
+            State::Write { run, folder } => write(place, run, &folder).await,
             State::Prune(verb) => verb.run(place).await,
         }
     }
+}
+
+async fn write(place: &Place, run: RunId, folder: &Path) -> Result<Exit, Problem> {
+    let project = place.open().await?;
+    let folder = place.folder()?.join(folder);
+    let written = write_elsewhere(&project, run, &folder).await?;
+    place.screen.data(&written, |written| {
+        let line = |file: &WrittenFile| match &file.error {
+            None => format!("{GREEN}wrote{GREEN:#}  {}\n", clean(&file.path)),
+            Some(error) => format!("{RED}error[{}]{RED:#}: {}\n", error.code, clean(&error.message)),
+        };
+        match written.is_empty() {
+            true => format!("{DIM}run {run} has no files{DIM:#}\n"),
+            false => written.iter().map(line).collect(),
+        }
+    });
+    let is_whole = written.iter().all(|file| file.error.is_none());
+    Ok(if is_whole { Exit::Done } else { Exit::Failed })
 }
 
 fn validate(place: &Place, file: &Path) -> Result<Exit, Problem> {

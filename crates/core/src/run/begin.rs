@@ -106,6 +106,7 @@ pub(super) fn plan_of(workflow: &Workflow, order: Order, (level, sheet): (u32, S
         is_parent_paused: order.is_parent_paused,
         forked: None,
         imported: None,
+        files: BTreeMap::new(),
     }
 }
 
@@ -158,6 +159,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         is_parent_paused: false,
         forked: Some(Fork { run_id: from.id, step: from.step }),
         imported: None,
+        files: BTreeMap::new(),
     };
     Event::RunCreated { run_id: id, plan: Box::new(plan) }
 }

@@ -189,6 +189,9 @@ pub struct Begin {
     pub forked: Option<Fork>,
     /// The files that it was made of, if it was.
     pub imported: Option<Box<Import>>,
+    /// Where the files are that follow it, by their names: folder and path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
 }
 
 /// Counts by name and key.

@@ -408,6 +408,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         parent: plan.parent.clone(),
         forked: plan.forked,
         imported: plan.imported.as_ref().map(|import| import.note.clone()),
+        files: plan.files.clone(),
         passes: plan.passes,
         created_at: plan.imported.as_ref().and_then(|import| import.created_at).unwrap_or(at),
         updated_at: at,

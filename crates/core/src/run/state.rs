@@ -73,6 +73,9 @@ pub struct Run {
     /// The files that it was made of, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportNote>,
+    /// Where the files are that follow it, by their names: folder and path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// Whether it begins with a node that performs nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub passes: bool,

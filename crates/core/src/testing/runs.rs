@@ -150,6 +150,7 @@ fn begin() -> Begin {
         is_parent_paused: true,
         forked: Some(Fork { run_id: RunId::FIRST, step: 3 }),
         imported: Some(Box::new(import())),
+        files: BTreeMap::from([("plan".to_owned(), "cycles/1.progress/plan.json".to_owned())]),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Gives orders to runs: begin, pause, resume, stop, answer, fork.
 
+use crate::clock;
 use crate::commands::batch::{Batch, reads};
 use crate::commands::fork_point::find_fork_point;
 use crate::commands::orders::{Caller, check_lengths, invalid};
@@ -9,9 +10,10 @@ use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, Recor
 use crate::core::{Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::error::Error;
 use crate::log;
-use crate::log::{Kept, NO_SNAPSHOT, Stream};
+use crate::log::{Follow, Kept, NO_SNAPSHOT, PathOwner, Stream};
 use crate::project::Project;
 use crate::recording::recorder;
+use crate::run_files;
 use crate::runs::definitions::Listed;
 use crate::runs::driver;
 use crate::runs::family;
@@ -70,6 +72,10 @@ pub async fn create_many(project: &Project, caller: &Caller, new: Vec<NewRun>) -
         begin.start(definition, order);
     }
     let ids = round::submit(project, &envelope, &begin, None).await?.answer;
+    for id in ids.iter().filter(|_| begin.has_files()) {
+        // What fails is shown with the run, and tried again by the engine.
+        run_files::ensure_first(project, &get_run(project, *id).await?).await;
+    }
     for (id, _) in ids.iter().zip(&begin.runs).filter(|(_, run)| run.is_recorded()) {
         // So that the recording of an interrupted run says which run it is.
         recorder::close_quietly(project, *id).await;
@@ -96,7 +102,9 @@ impl NewRun {
 /// Pauses a run and its children: they ask for nothing more until resumed, and the current steps end.
 pub async fn pause(project: &Project, caller: &Caller, run: RunId) -> Result<(), Error> {
     let envelope = Envelope::of(caller, &Request::PauseRun { run });
-    family::tell(project, &envelope, run, Command::Pause).await
+    family::tell(project, &envelope, run, Command::Pause).await?;
+    run_files::settle(project, run).await;
+    Ok(())
 }
 
 /// Resumes a paused run with its children, and retries a run that an error holds, as well as those of its
@@ -159,8 +167,17 @@ pub async fn fork(
         begin.keep.insert(point.run.digest.clone(), definition);
     }
     let taken = point.find_taken(project).await?;
-    begin.runs.push(Beginning::Fork(Box::new(point.run), taken));
-    first(round::submit(project, &envelope, &begin, None).await?.answer)
+    let definition = match begin.keep.get(&point.run.digest) {
+        Some(definition) => Some(Arc::clone(definition)),
+        // One that this version does not accept holds the fork later, with the reason.
+        None => project.definitions().get(project, &point.run.digest).await.ok(),
+    };
+    begin.runs.push(Beginning::Fork(Box::new(point.run), taken, definition));
+    let id = first(round::submit(project, &envelope, &begin, None).await?.answer)?;
+    if begin.has_files() {
+        run_files::ensure_first(project, &get_run(project, id).await?).await;
+    }
+    Ok(id)
 }
 
 fn first(ids: Vec<RunId>) -> Result<RunId, Error> {
@@ -196,10 +213,14 @@ struct Begin {
 
 enum Beginning {
     New(Arc<Workflow>, Order),
-    Fork(Box<Run>, Taken),
+    Fork(Box<Run>, Taken, Option<Arc<Workflow>>),
 }
 
 impl Begin {
+    fn has_files(&self) -> bool {
+        self.runs.iter().filter_map(Beginning::filing).any(|(filing, _)| !filing.workflow.files.is_empty())
+    }
+
     fn start(&mut self, definition: Arc<Workflow>, order: Order) {
         self.keep.insert(order.digest.clone(), Arc::clone(&definition));
         self.runs.push(Beginning::New(definition, order));
@@ -207,6 +228,19 @@ impl Begin {
 }
 
 impl Beginning {
+    /// Returns what says where the files of the run are.
+    fn filing(&self) -> Option<(Filing<'_>, Value)> {
+        match self {
+            Beginning::New(workflow, order) => Some((Filing::of(workflow), order.input.clone())),
+            Beginning::Fork(from, _, definition) => {
+                let definition = definition.as_ref()?;
+                let workflow = driver::find_within(definition, &from.within);
+                let filing = Filing { workflow, folder: run::folder_of(definition) };
+                Some((filing, from.sheet.input().clone()))
+            }
+        }
+    }
+
     fn is_recorded(&self) -> bool {
         matches!(self, Beginning::New(_, order) if order.recording.is_some())
     }
@@ -218,6 +252,8 @@ impl Round for Begin {
 
     async fn load(&self, project: &Project) -> Result<NewRuns, Error> {
         let mut reads = NewRuns::load(project).await?;
+        let new: Vec<(Filing<'_>, Value)> = self.runs.iter().filter_map(Beginning::filing).collect();
+        reads.find_owners(project, &new).await?;
         for digest in self.keep.keys() {
             reads.definitions.push(Stream::load(project, log::workflow_stream(digest)).await?);
         }
@@ -234,9 +270,10 @@ impl Round for Begin {
         let mut ids = Vec::new();
         for run in &self.runs {
             ids.push(match run {
-                Beginning::New(workflow, order) => reads.begin(workflow, order.clone(), batch)?,
-                Beginning::Fork(from, taken) => {
-                    reads.add(|id| Ok(vec![run::fork(id, from, taken.clone())]), batch)?
+                Beginning::New(workflow, order) => reads.begin(Filing::of(workflow), order.clone(), batch)?,
+                Beginning::Fork(from, taken, _) => {
+                    let filing = run.filing().map(|(filing, _)| filing);
+                    reads.add(filing, |id| Ok(vec![run::fork(id, from, taken.clone())]), batch)?
                 }
             });
         }
@@ -244,47 +281,127 @@ impl Round for Begin {
     }
 }
 
-/// New runs, with what gives them their numbers.
+/// What says where the files of a run are.
+#[derive(Clone, Copy)]
+pub(crate) struct Filing<'w> {
+    /// What the run plays.
+    pub(crate) workflow: &'w Workflow,
+    /// The folder of its files, which children share with the runs above them.
+    pub(crate) folder: &'w str,
+}
+
+impl<'w> Filing<'w> {
+    /// Returns that of an outermost run.
+    fn of(workflow: &'w Workflow) -> Self {
+        Filing { workflow, folder: run::folder_of(workflow) }
+    }
+}
+
+/// New runs, with what gives them their numbers, and the runs that have the paths of their files.
 pub(crate) struct NewRuns {
     index: Stream<Index>,
     definitions: Vec<Stream<Kept>>,
     runs: Vec<Stream<Option<Run>>>,
+    owners: Vec<Stream<PathOwner>>,
+    /// The paths that runs under way have, by the names of their streams.
+    taken: BTreeMap<String, RunId>,
 }
 
-reads!(NewRuns: index, definitions, runs);
+reads!(NewRuns: index, definitions, runs, owners);
 
 impl NewRuns {
     pub(crate) async fn load(project: &Project) -> Result<Self, Error> {
-        Ok(NewRuns { index: load_index(project).await?, definitions: Vec::new(), runs: Vec::new() })
+        Ok(NewRuns {
+            index: load_index(project).await?,
+            definitions: Vec::new(),
+            runs: Vec::new(),
+            owners: Vec::new(),
+            taken: BTreeMap::new(),
+        })
+    }
+
+    /// Finds who has the paths of the files of runs that are to begin with these inputs.
+    pub(crate) async fn find_owners(
+        &mut self,
+        project: &Project,
+        new: &[(Filing<'_>, Value)],
+    ) -> Result<(), Error> {
+        let (mut id, at) = (self.index.state.next_id(), clock::now());
+        let mut streams = BTreeMap::new();
+        for (filing, input) in new.iter().filter(|(filing, _)| !filing.workflow.files.is_empty()) {
+            let mut input = input.clone();
+            // What does not fit is refused when the run begins, and so is a path that cannot be made.
+            let _ = filing.workflow.fit_input(&mut input);
+            let paths = run::find_paths(filing.workflow, filing.folder, (id, at), &input).unwrap_or_default();
+            for path in paths.values() {
+                let stream = log::path_stream(path);
+                streams.insert(stream.as_str().to_owned(), stream);
+            }
+            id = id.next();
+        }
+        let streams: Vec<_> = streams.into_values().collect();
+        if streams.is_empty() {
+            return Ok(());
+        }
+        self.owners = Stream::load_many(project, &streams).await?;
+        for owner in &self.owners {
+            if let Some(run) = owner.state.run
+                && !get_run(project, run).await?.is_over()
+            {
+                self.taken.insert(owner.stream.as_str().to_owned(), run);
+            }
+        }
+        Ok(())
     }
 
     /// Begins a run, and returns its number.
     pub(crate) fn begin(
         &mut self,
-        workflow: &Workflow,
+        filing: Filing<'_>,
         order: Order,
         batch: &mut Batch,
     ) -> Result<RunId, Error> {
-        let at = batch.at;
+        let (workflow, at) = (filing.workflow, batch.at);
         let begin = |id| {
             let variables = run::first_facts(workflow, Some(id), at);
             let inputs = Inputs { variables: &variables, ..Inputs::new(workflow, at.as_millisecond()) };
             run::begin(inputs, id, order)
         };
-        self.add(begin, batch)
+        self.add(Some(filing), begin, batch)
     }
 
     fn add(
         &mut self,
+        filing: Option<Filing<'_>>,
         begin: impl FnOnce(RunId) -> Result<Vec<Event>, Refusal>,
         batch: &mut Batch,
     ) -> Result<RunId, Error> {
         let id = self.index.state.next_id();
-        let events = begin(id).map_err(Error::Refused)?;
+        let mut events = begin(id).map_err(Error::Refused)?;
+        if let Some(Filing { workflow, folder }) = filing {
+            run::place_files(workflow, folder, batch.at, &mut events).map_err(Error::Refused)?;
+            self.take_paths(id, &events)?;
+        }
         let mut run = Stream::empty(log::run_stream(id));
-        batch.add(&mut [&mut self.index, &mut run], events);
+        let mut streams: Vec<&mut dyn Follow> = vec![&mut self.index, &mut run];
+        streams.extend(self.owners.iter_mut().map(|owner| owner as &mut dyn Follow));
+        batch.add(&mut streams, events);
         self.runs.push(run);
         Ok(id)
+    }
+}
+
+impl NewRuns {
+    /// Makes the paths of a new run its own, unless another run under way has one.
+    fn take_paths(&mut self, id: RunId, events: &[Event]) -> Result<(), Error> {
+        let Some(Event::RunCreated { plan, .. }) = events.first() else { return Ok(()) };
+        for path in plan.files.values() {
+            let stream = log::path_stream(path).as_str().to_owned();
+            if let Some(owner) = self.taken.insert(stream, id) {
+                return Err(Error::Refused(Refusal::FileTaken { path: path.clone(), owner }));
+            }
+        }
+        Ok(())
     }
 }
 

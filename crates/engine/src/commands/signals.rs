@@ -10,12 +10,13 @@ use crate::commands::request::Request;
 use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::commands::run_orders::get_run;
 use crate::core::message::Party;
-use crate::core::run::{Command, SignalGiven};
+use crate::core::run::{Command, Run, SignalGiven};
 use crate::core::{Actor, Assignments, Refusal, RunId, Stage, Task, take_up};
 use crate::error::Error;
-use crate::log::{self, Follow, Stream, list};
+use crate::log::{self, Follow, PathOwner, Stream, list};
 use crate::project::Project;
 use crate::recording::recorder;
+use crate::run_files;
 use crate::runs::driver::{Driver, find_within};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -57,6 +58,7 @@ pub(crate) async fn signal_from(
     if let Some(reads) = &sent.reads {
         recorder::close_if_resting(project, reads.driver.run()).await;
     }
+    run_files::settle(project, run).await;
     Ok(())
 }
 
@@ -72,6 +74,8 @@ struct Ended {
     driver: Driver,
     tasks: Vec<(String, Stream<Option<Task>>)>,
     assignments: Option<Stream<Assignments>>,
+    /// A file of the run that another run under way has by now.
+    taken: Option<(String, RunId)>,
 }
 
 impl Reads for Ended {
@@ -100,7 +104,11 @@ impl Round for SendSignal<'_> {
             true => None,
             false => Some(Stream::load(project, log::assignments_stream()).await?),
         };
-        Ok(Ended { driver, tasks, assignments })
+        let taken = match driver.run().is_over() {
+            true => find_taken(project, driver.run()).await?,
+            false => None,
+        };
+        Ok(Ended { driver, tasks, assignments, taken })
     }
 
     fn decide(&self, reads: &mut Ended, batch: &mut Batch) -> Result<Verdict<()>, Error> {
@@ -109,6 +117,9 @@ impl Round for SendSignal<'_> {
         let (name, input, from) = (self.signal.to_owned(), self.input.clone(), self.from.clone());
         let given = SignalGiven { name, input, from, gone: gone.clone() };
         reads.driver.decide(batch.actor.clone(), &Command::Signal(given), batch)?;
+        if let Some((path, owner)) = reads.taken.take().filter(|_| !reads.driver.run().is_over()) {
+            return Err(Error::Refused(Refusal::FileTaken { path, owner }));
+        }
         if let Some(assignments) = reads.assignments.as_mut().filter(|_| !reads.driver.run().is_over()) {
             for (_, task) in reads.tasks.iter_mut().filter(|(item, _)| !gone.contains(item)) {
                 take_back(self.run, (task, assignments), batch);
@@ -116,6 +127,19 @@ impl Round for SendSignal<'_> {
         }
         Ok(Verdict::Append(()))
     }
+}
+
+/// Finds a file of a run that has passed to another run, which is under way.
+async fn find_taken(project: &Project, run: &Run) -> Result<Option<(String, RunId)>, Error> {
+    for path in run.files.values() {
+        let owner: Stream<PathOwner> = Stream::load(project, log::path_stream(path)).await?;
+        if let Some(owner) = owner.state.run.filter(|owner| *owner != run.id)
+            && !get_run(project, owner).await?.is_over()
+        {
+            return Ok(Some((path.clone(), owner)));
+        }
+    }
+    Ok(None)
 }
 
 /// Tells whether there is no work left on a task that a run could continue.

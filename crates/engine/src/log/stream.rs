@@ -94,7 +94,11 @@ impl Logged for run::Event {
     fn streams(&self) -> Vec<StreamName> {
         match self {
             run::Event::WorkflowKept { digest, .. } => vec![workflow_stream(digest)],
-            run::Event::RunCreated { run_id, .. } => vec![run_stream(*run_id), runs_stream()],
+            run::Event::RunCreated { run_id, plan } => {
+                let mut streams = vec![run_stream(*run_id), runs_stream()];
+                streams.extend(plan.files.values().map(|path| path_stream(path)));
+                streams
+            }
             other => other.find_run().map(run_stream).into_iter().collect(),
         }
     }
@@ -204,6 +208,24 @@ impl State for Kept {
     const HAS_SNAPSHOTS: bool = false;
 
     fn fold(&mut self, _: &Fact<run::Event>) {}
+}
+
+/// Who has the path of a file: the run that was created last with it, unless that has ended.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct PathOwner {
+    pub(crate) run: Option<RunId>,
+    /// The run that had it before.
+    pub(crate) before: Option<RunId>,
+}
+
+impl State for PathOwner {
+    type Event = run::Event;
+
+    fn fold(&mut self, fact: &Fact<run::Event>) {
+        if let run::Event::RunCreated { run_id, .. } = &fact.event {
+            self.before = self.run.replace(*run_id);
+        }
+    }
 }
 
 /// An inbox that something is put into: whatever else lies in it makes no difference.
@@ -388,6 +410,11 @@ pub(crate) fn inbox_stream(Address { party, run }: &Address) -> StreamName {
     // No name has a line break, so no party is taken for a role of a run.
     let text = run.map_or_else(|| party.to_string(), |run| format!("{party}\n{run}"));
     name(format!("{INBOXES}{}-{}", party.kind(), &sha256(text)[..32]))
+}
+
+/// Returns the stream of the runs that have a file at a path.
+pub(crate) fn path_stream(path: &str) -> StreamName {
+    name(format!("path/{}", &sha256(path)[..32]))
 }
 
 pub(crate) fn workflow_stream(digest: &str) -> StreamName {

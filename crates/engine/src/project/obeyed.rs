@@ -38,7 +38,7 @@ impl Obeyed {
         let mut add = |path: &str| named.extend(from_root(path, root));
         hooks.into_iter().for_each(&mut add);
         let folders = [&config.worktrees, &config.task_states, &config.archives];
-        folders.iter().for_each(|path| add(&path.to_string_lossy()));
+        folders.into_iter().chain(config.folders.values()).for_each(|path| add(&path.to_string_lossy()));
         config.copy.iter().for_each(|path| add(path.as_str()));
         for program in config.checks.values().chain(&config.setup).flat_map(|command| programs_of(command)) {
             add(&program);

@@ -11,6 +11,7 @@ use crate::project::installed::known_agents;
 use crate::project::location::Location;
 use crate::project::old_place;
 use crate::project::trust;
+use crate::run_files::RunFiles;
 use crate::runs::definitions::Definitions;
 use crate::runs::facts::Families;
 use crate::task_files::restore;
@@ -37,6 +38,8 @@ pub struct Project {
     meters: Meters,
     /// What is known of runs, kept from step to step.
     families: Families,
+    /// What was evaluated of the files of runs.
+    run_files: RunFiles,
 }
 
 impl Project {
@@ -102,6 +105,7 @@ impl Project {
             served_at: OnceLock::new(),
             meters: Meters::default(),
             families: Families::default(),
+            run_files: RunFiles::default(),
         };
         restore::write_all_if_gone(&project).await?;
         Ok(project)
@@ -160,11 +164,17 @@ impl Project {
         &*self.store
     }
 
-    /// Returns the workflows that were compiled.
+    /// Returns what is known of runs.
     pub(crate) fn families(&self) -> &Families {
         &self.families
     }
 
+    /// Returns what was evaluated of the files of runs.
+    pub(crate) fn run_files(&self) -> &RunFiles {
+        &self.run_files
+    }
+
+    /// Returns the workflows that were compiled.
     pub(crate) fn definitions(&self) -> &Definitions {
         &self.definitions
     }

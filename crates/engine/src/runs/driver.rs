@@ -84,6 +84,11 @@ impl Driver {
         find_within(&self.definition, &self.run().within)
     }
 
+    /// Returns the folder of the files of the run and its family.
+    pub(crate) fn folder(&self) -> &str {
+        run::folder_of(&self.definition)
+    }
+
     /// Returns the run as a member of its `parallel` node sees it, if that is still to be performed. One that only reads
     /// has a worktree of its own, because another may be changing that of the task.
     pub(crate) fn as_member(&self, node: &NodeName) -> Option<Driver> {

@@ -13,6 +13,7 @@ use crate::project::Project;
 use regatta_flow::{Variables, Workflow};
 use regatta_store::{Recorded, Seq};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 
@@ -45,6 +46,8 @@ pub(crate) struct Families {
 pub(crate) struct Family {
     pub(crate) known: Known,
     position: Seq,
+    /// Distinguishes it from the same family when it is read again.
+    id: u64,
 }
 
 /// A family for one holder at a time.
@@ -78,7 +81,8 @@ impl Families {
         Ok(held)
     }
 
-    async fn find_root(&self, project: &Project, run: RunId) -> Result<RunId, Error> {
+    /// Returns the outermost run above a run.
+    pub(crate) async fn find_root(&self, project: &Project, run: RunId) -> Result<RunId, Error> {
         let known = self.roots.lock().unwrap_or_else(PoisonError::into_inner).get(&run).copied();
         if let Some(root) = known {
             return Ok(root);
@@ -122,7 +126,7 @@ impl Family {
         let fact = log::fact_of::<Event>(first)?;
         let forked = if let Event::RunCreated { plan, .. } = &fact.event { plan.forked } else { None };
         let Some(fork) = forked else {
-            return Ok(Family { known: Known::new(Arc::clone(definition), root), position });
+            return Ok(Family { known: Known::new(Arc::clone(definition), root), position, id: next_id() });
         };
         let until = find_step(project, fork.run_id, fork.step).await?;
         let other = find_root(project, fork.run_id).await?;
@@ -131,7 +135,12 @@ impl Family {
         let mut before = Box::pin(Family::begin(project, other, &of_other)).await?;
         before.advance(project, Some(until)).await?;
         let known = Known::forked(Arc::clone(definition), root, before.known, fork.run_id);
-        Ok(Family { known, position })
+        Ok(Family { known, position, id: next_id() })
+    }
+
+    /// Returns a number that no other family in this process has.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     /// Reads on, to an event or to the end of the log.
@@ -154,6 +163,11 @@ impl Family {
             }
         }
     }
+}
+
+fn next_id() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 async fn load_rows(project: &Project, run: RunId) -> Result<Vec<Recorded>, Error> {

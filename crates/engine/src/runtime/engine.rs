@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::forecast::{Forecaster, LOOK_EVERY, Moves};
 use crate::log;
 use crate::project::Project;
+use crate::run_files;
 use crate::runtime::backoff::Backoff;
 use crate::runtime::holder::Holder;
 use crate::runtime::lanes::{Done, Lanes};
@@ -99,12 +100,17 @@ impl Engine {
             let forecaster = Forecaster::new(Arc::clone(&project), token, moves.clone());
             let every = scope.own().is_none().then_some(LOOK_EVERY);
             let forecasts = tokio::spawn(forecaster.run(every, end_forecasts.clone()));
+            let end_files = CancellationToken::new();
+            let files = tokio::spawn(run_files::follow(Arc::clone(&project), end_files.clone()));
             let result = run(&project, roles, scope, token, moves, stopped, busy_sender).await;
             watch.abort();
             end_forecasts.cancel();
+            end_files.cancel();
             if result.is_err() || *how.borrow() == Some(Stop::Now) {
                 forecasts.abort();
             }
+            // Before the lease is released: the next engine finds the files as they are to be.
+            let _ = files.await;
             // It fails only if it was ended just now; what it writes needs the lease.
             let _ = forecasts.await;
             let released = project.store().release_lease(&token).await;

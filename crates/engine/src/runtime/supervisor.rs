@@ -9,6 +9,7 @@ use crate::core::{AgentId, Assignments, RunId, Stage, Task, TaskId, WorkPhase};
 use crate::error::Error;
 use crate::log::journal::{Entry, Journal};
 use crate::project::Project;
+use crate::run_files;
 use crate::runs;
 use crate::runtime::engine::{self, Engine, Stop};
 use crate::runtime::holder::Holder;
@@ -195,6 +196,7 @@ impl Supervisor {
         loop {
             let found = runs::get_run(&project, run).await?;
             if runs::rests(&project, &found).await? {
+                run_files::settle(&project, run).await;
                 read_on(&mut journal, progress).await?;
                 self.seen = journal.position();
                 return Ok(found);

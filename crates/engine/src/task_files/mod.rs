@@ -18,13 +18,13 @@ pub mod edits;
 pub(crate) mod file_size;
 mod left_over;
 mod lines;
-mod lock;
+pub(crate) mod lock;
 mod looks;
-mod place;
+pub(crate) mod place;
 mod private_folder;
 mod reports;
 pub(crate) mod restore;
-mod settled;
+pub(crate) mod settled;
 pub(crate) mod understood;
 mod watch;
 

@@ -31,7 +31,7 @@ pub(crate) fn archive_root(project: &Project) -> PathBuf {
 
 /// Returns the project, or the parent of a folder that the config puts elsewhere: the path up to there is the
 /// user's choice.
-fn known_root(project: &Project, configured: &Path) -> PathBuf {
+pub(crate) fn known_root(project: &Project, configured: &Path) -> PathBuf {
     let is_below = configured.components().all(|part| matches!(part, Component::Normal(_)));
     let place = project.place(configured);
     if is_below { project.root().to_owned() } else { place.parent().unwrap_or(&place).to_owned() }

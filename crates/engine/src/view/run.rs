@@ -8,6 +8,7 @@ use crate::core::{Failure, Park, RunId, Task, TaskId, WaitsFor};
 use crate::error::Error;
 use crate::log::{self, Stream};
 use crate::project::Project;
+use crate::run_files::{self, RunFileView};
 use crate::runtime::engine;
 use crate::runtime::holder::Holder;
 use crate::session::retry::find_park;
@@ -77,6 +78,9 @@ pub struct RunView {
     /// The signals that it takes now; not in a list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<SignalView>,
+    /// Its files; not in a list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<RunFileView>,
     /// How often each edge was taken, by scope.
     pub taken: BTreeMap<String, BTreeMap<String, u32>>,
     /// The run that waits for it.
@@ -148,6 +152,7 @@ pub async fn show_run_only(project: &Project, run: RunId) -> Result<RunView, Err
         view.next = format!("`{}` is tried again at {}", run_now.node, park.until);
     }
     view.recovery = recover_run(&view).map(Box::new);
+    view.files = run_files::show(project, &run_now);
     view.signals = signals::list(project, &run_now).await?;
     Ok(view)
 }
@@ -232,6 +237,7 @@ fn view_of(run: &Run, next_move: NextMove) -> RunView {
         state: run.sheet.state().clone(),
         input: run.sheet.input().clone(),
         signals: Vec::new(),
+        files: Vec::new(),
         taken: run.taken.clone(),
         parent: run.parent.as_ref().map(|parent| parent.run_id),
         parent_item: run.parent.as_ref().map(|parent| parent.item.clone()),

@@ -7,6 +7,7 @@ mod cancels;
 mod children;
 mod facts;
 mod families;
+mod files;
 mod fork_nodes;
 mod forks;
 mod lost_sessions;

@@ -2,8 +2,9 @@
 //!
 //! What is rendered reads back as the same value, and what a person or another program wrote is read or refused at a line
 //! and a column. Texts come from anybody: their size, their depth and the number of their values are bounded, and the
-//! parser has no shortcut that a key could turn on ([`json`]). This knows nothing of runs, and opens no file.
+//! parser has no shortcut that a key could turn on. Only [`extend`] opens a file. This knows nothing of runs.
 
+mod extend;
 mod fault;
 mod front_matter;
 mod json;
@@ -11,6 +12,7 @@ mod lines;
 
 use serde_json::Value;
 
+pub use extend::{Extension, extend};
 pub use fault::{RenderError, TextFault};
 pub use json::LEVELS_MAX;
 pub use lines::{Line, count_whole, lines, render_line};

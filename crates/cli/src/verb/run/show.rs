@@ -116,6 +116,13 @@ fn render(run: &RunView) -> String {
         let number = child.run.map_or_else(|| "not started".to_owned(), |run| format!("run {run}"));
         fields.add("child", format!("{}: {number}{}", child.key, if child.ended { ", ended" } else { "" }));
     }
+    for file in &run.files {
+        let error = file.error.as_ref().map(|error| {
+            let (message, hint) = (clean(&error.message), clean(&error.hint));
+            format!("\n             {RED}error[{}]{RED:#}: {message}\n             next: {hint}", error.code)
+        });
+        fields.add("file", format!("{}: {}{}", file.name, clean(&file.path), error.unwrap_or_default()));
+    }
     if let Some(park) = &run.parked {
         fields.add("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
     }

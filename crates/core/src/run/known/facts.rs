@@ -19,7 +19,12 @@ pub fn first_facts(workflow: &Workflow, run: Option<RunId>, at: Timestamp) -> Va
     variables
 }
 
-pub(super) fn first_fact(workflow: &Workflow, fact: FactName, run: Option<RunId>, at: Timestamp) -> Value {
+pub(in crate::run) fn first_fact(
+    workflow: &Workflow,
+    fact: FactName,
+    run: Option<RunId>,
+    at: Timestamp,
+) -> Value {
     match fact {
         FactName::Run => {
             let mut fields = Map::new();

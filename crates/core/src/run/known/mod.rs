@@ -25,7 +25,7 @@ use std::sync::Arc;
 use work::TaskWork;
 
 pub use facts::first_facts;
-pub(super) use facts::time;
+pub(super) use facts::{first_fact, time};
 pub use shown::{Shown, ShownFault};
 
 /// As many steps, messages that were read, and commits are kept; the rest is counted.
@@ -95,6 +95,11 @@ impl Known {
     /// Returns the outermost run.
     pub fn root(&self) -> RunId {
         self.root
+    }
+
+    /// Returns the definition that the family plays, which is that of the outermost run.
+    pub fn definition(&self) -> &Arc<Workflow> {
+        &self.definition
     }
 
     /// Returns a run of the family as it is.

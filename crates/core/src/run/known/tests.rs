@@ -163,6 +163,7 @@ fn created(number: u32, next: Next, item: Option<&str>) -> Event {
         is_parent_paused: false,
         forked: None,
         imported: None,
+        files: BTreeMap::new(),
     };
     Event::RunCreated { run_id: run(number), plan: Box::new(plan) }
 }

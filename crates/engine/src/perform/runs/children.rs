@@ -3,7 +3,7 @@
 
 use crate::commands::batch::{Batch, reads};
 use crate::commands::round::{self, Round, Verdict};
-use crate::commands::run_orders::{NewRuns, child_order, get_run};
+use crate::commands::run_orders::{Filing, NewRuns, child_order, get_run};
 use crate::core::run::{Command, Item, Phase};
 use crate::core::{Actor, Failure, RunId};
 use crate::error::Error;
@@ -21,7 +21,8 @@ pub(crate) async fn perform(work: &Work, run: RunId, step: u64) -> Result<(), Er
     let reads = match place.take() {
         Some(mut parent) => {
             parent.gather(project).await?;
-            Some(Family { parent, children: NewRuns::load(project).await? })
+            let children = load_children(project, &parent).await?;
+            Some(Family { parent, children })
         }
         None => None,
     };
@@ -51,6 +52,19 @@ async fn hold(
     driver::tell(&work.project, &work.envelope(), run, Command::NotPerformed { step, failure }).await
 }
 
+/// Loads what new children are checked against.
+async fn load_children(project: &Project, parent: &Driver) -> Result<NewRuns, Error> {
+    let mut children = NewRuns::load(project).await?;
+    if let Some(Phase::Mapping(mapping)) = parent.run().phase()
+        && let Some(workflow) = parent.workflow().children.get(&mapping.workflow)
+    {
+        let filing = Filing { workflow, folder: parent.folder() };
+        let new: Vec<_> = mapping.startable().into_iter().map(|item| (filing, item.input.clone())).collect();
+        children.find_owners(project, &new).await?;
+    }
+    Ok(children)
+}
+
 /// The start of all children that can be started. The answer is the failure of one that cannot.
 struct StartChildren {
     run: RunId,
@@ -71,7 +85,8 @@ impl Round for StartChildren {
 
     async fn load(&self, project: &Project) -> Result<Family, Error> {
         let parent = Driver::load(project, self.run).await?;
-        Ok(Family { parent, children: NewRuns::load(project).await? })
+        let children = load_children(project, &parent).await?;
+        Ok(Family { parent, children })
     }
 
     fn decide(&self, reads: &mut Family, batch: &mut Batch) -> Result<Verdict<Option<Failure>>, Error> {
@@ -85,7 +100,8 @@ impl Round for StartChildren {
         let mut children = BTreeMap::new();
         if let Some(workflow) = reads.parent.workflow().children.get(name) {
             for item in mapping.startable() {
-                match reads.children.begin(workflow, child_order(parent, name, item), batch) {
+                let filing = Filing { workflow, folder: reads.parent.folder() };
+                match reads.children.begin(filing, child_order(parent, name, item), batch) {
                     Ok(id) => drop(children.insert(item.key.clone(), id)),
                     Err(error @ Error::Refused(_)) => {
                         return Ok(Verdict::Withdraw(Some(explain(self.run, item, &error))));

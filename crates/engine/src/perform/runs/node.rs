@@ -16,6 +16,7 @@ use crate::perform::runs::{fork_hint, members, or_hold};
 use crate::perform::{Work, run_checks};
 use crate::project::Project;
 use crate::recording::signals;
+use crate::run_files;
 use crate::runs::cancelled;
 use crate::runs::claim::{self, Claim, Driven};
 use crate::runs::driver::{self, Driver};
@@ -41,6 +42,7 @@ pub(crate) async fn perform(
         Ok(driver) => driver,
         Err(error) => return or_hold(work, run, step, Err(error)).await,
     };
+    run_files::ensure_first(&work.project, driver.run()).await;
     let mut intent = work.intent;
     loop {
         let envelope = Envelope { settles: vec![intent], ..work.envelope() };

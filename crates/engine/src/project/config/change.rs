@@ -49,6 +49,7 @@ pub(crate) fn apply(old: &Config, new: Config, is_sandboxed: bool) -> Applied {
         review,
         task_states,
         archives,
+        folders,
         editor,
         notify,
     } = new;
@@ -76,6 +77,7 @@ pub(crate) fn apply(old: &Config, new: Config, is_sandboxed: bool) -> Applied {
         review,
         task_states: held.keep("paths.task_states", PLACES, task_states, &old.task_states),
         archives: held.keep("paths.archives", PLACES, archives, &old.archives),
+        folders: held.keep("paths", PLACES, folders, &old.folders),
         editor: held.keep("board.editor", OUTSIDE, editor, &old.editor),
         notify: held.keep("notify", OUTSIDE, notify, &old.notify),
     };

@@ -7,6 +7,7 @@ mod agent;
 mod budget;
 pub(crate) mod change;
 mod notify;
+mod paths;
 
 pub use agent::{AgentEntry, Program, Source, Variable};
 pub use notify::NotifySettings;
@@ -15,6 +16,7 @@ use crate::core::{AgentId, AgentSettings, Approval, Retries, Settings, find_near
 use agent::{AGENTS_MAX, RawAgent};
 use budget::RawBudget;
 use notify::RawNotify;
+use paths::RawPaths;
 use regatta_agents::Limits;
 use regatta_git::{BranchName, RelativePath};
 use serde::Deserialize;
@@ -77,6 +79,8 @@ pub struct Config {
     pub task_states: PathBuf,
     /// The folder of archives, from the project's root unless absolute.
     pub archives: PathBuf,
+    /// The folders of the files of runs that are not below `.regatta`, by the names that workflows give them.
+    pub folders: BTreeMap<String, PathBuf>,
     /// The program that opens a file for a person, with `{path}` where the path goes.
     pub editor: Option<Vec<String>>,
 }
@@ -219,16 +223,6 @@ struct RawSandbox {
     hidden: Vec<PathBuf>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RawPaths {
-    worktrees: PathBuf,
-    /// Was a setting once; see [`RawPaths::check`].
-    sessions: Option<toml::Value>,
-    task_states: PathBuf,
-    archives: PathBuf,
-}
-
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 struct RawLimits {
@@ -333,30 +327,6 @@ impl RawSandbox {
     }
 }
 
-impl Default for RawPaths {
-    fn default() -> Self {
-        RawPaths {
-            worktrees: ".regatta/worktrees".into(),
-            sessions: None,
-            task_states: ".regatta/task-states".into(),
-            archives: ".regatta/archives".into(),
-        }
-    }
-}
-
-impl RawPaths {
-    fn check(&self) -> Result<(), Fault> {
-        let Some(given) = &self.sessions else { return Ok(()) };
-        Err(fault(
-            "sessions",
-            format!(
-                "`paths.sessions` is no longer a setting: transcripts are kept in `.git/regatta/sessions`; \
-                 remove the line, and move there what you want to keep of {given}"
-            ),
-        ))
-    }
-}
-
 /// Something wrong that has no span of its own; it is located by the key it is about.
 struct Fault {
     key: String,
@@ -433,6 +403,7 @@ impl Raw {
             worktrees: self.paths.worktrees,
             task_states: self.paths.task_states,
             archives: self.paths.archives,
+            folders: self.paths.folders,
             checks,
             check_wall: span("check_wall", self.limits.check_wall.as_deref(), CHECK_WALL_DEFAULT)?,
             notify: self.notify.check()?,
