@@ -74,6 +74,11 @@ fn say(event: &Event, item: Option<&str>) -> String {
             format!("signal {signal} from {from} → {}", describe_next(next))
         }
         Event::RunSignalled { signal, from, next: None, .. } => format!("signal {signal} from {from}"),
+        Event::RunEdited { mark, set, .. } => {
+            let places: Vec<String> = set.iter().map(|patch| patch.place.to_string()).collect();
+            format!("{} was edited: {}", mark.path, list(places))
+        }
+        Event::RunEditKept { kept, error, .. } => format!("edit kept as {kept}: {}", say_error(error)),
         Event::RunHeld { error, .. } => format!("held: {}", say_error(error)),
         Event::RunPutOff { step, .. } => format!("paused before step {step}"),
         Event::RunPaused { .. } => "paused".to_owned(),
@@ -99,6 +104,7 @@ pub(crate) fn style_of_run(event: &Event) -> Style {
         | Event::RunOutputRefused { .. }
         | Event::RunMemberEnded { came: MemberCame::Refused { .. }, .. }
         | Event::RunAgentRefused { .. }
+        | Event::RunEditKept { .. }
         | Event::RunPutOff { .. }
         | Event::RunPaused { .. }
         | Event::RunParentPaused { .. }

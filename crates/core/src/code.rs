@@ -55,6 +55,8 @@ codes! {
     ConfigInvalid = "CONFIG_INVALID": "The project's config is invalid.",
     DependencyCycle = "DEPENDENCY_CYCLE": "The dependency would make the task wait for itself.",
     EdgeEvaluationFailed = "EDGE_EVALUATION_FAILED": "An expression in the workflow failed.",
+    EditConflict = "EDIT_CONFLICT": "An edit of a run's file changed what the run has changed too.",
+    EditRefused = "EDIT_REFUSED": "An edit of a run's file does not fit.",
     EngineAlreadyRunning = "ENGINE_ALREADY_RUNNING": "Another engine works on this project.",
     EpicNotFound = "EPIC_NOT_FOUND": "There is no epic with that number.",
     ExportForeign = "EXPORT_FOREIGN": "The export builds on commits that this repository does not have.",

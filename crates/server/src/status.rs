@@ -29,6 +29,8 @@ pub fn status_of(code: Code) -> StatusCode {
         | Code::CheckoutInTheWay
         | Code::CommandReused
         | Code::DependencyCycle
+        | Code::EditConflict
+        | Code::EditRefused
         | Code::EngineAlreadyRunning
         | Code::FileTaken
         | Code::PrdExists

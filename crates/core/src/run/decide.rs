@@ -1,6 +1,7 @@
 //! What happens when a run is given a command, or why it may not.
 
 use super::children::{child_ended, children_started};
+use super::edit::{self, FoundEdit, find_overtaken};
 use super::land::{landed, sent_back};
 use super::outcome::{self, Conflict, Outcome};
 use super::parallel::{MemberReport, member_ended};
@@ -37,6 +38,8 @@ impl<'a> Inputs<'a> {
 }
 
 /// Orders of people to a run, and reports of the outcomes of its effects.
+///
+/// `edits` is how many edits of the run's files the prompt of a step knew.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant is an order, or the outcome of the effect of the same subject")]
 pub enum Command {
@@ -47,7 +50,7 @@ pub enum Command {
     FollowParent { is_paused: bool },
     Published { step: u64, tasks: BTreeMap<String, TaskId> },
     AgentRefused { step: u64, agent: AgentId, what: String },
-    Performed { step: u64, asks: u32, output: Value, head: Option<CommitId> },
+    Performed { step: u64, asks: u32, output: Value, head: Option<CommitId>, edits: u64 },
     NotPerformed { step: u64, failure: Failure },
     MemberEnded { step: u64, report: MemberReport },
     Unperformable { step: u64, failure: Failure },
@@ -58,6 +61,7 @@ pub enum Command {
     Landed { step: u64 },
     SentBack { step: u64, feedback: String },
     Signal(Given),
+    Edited(FoundEdit),
     Conflicted { step: u64, conflict: Conflict },
 }
 
@@ -74,7 +78,7 @@ pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Ev
         Command::FollowParent { is_paused } => follow_parent(run, working, *is_paused),
         Command::Published { step, tasks } => published(run, working, *step, tasks),
         Command::AgentRefused { step, agent, what } => agent_refused(run, *step, agent, what),
-        Command::Performed { step, asks, output, head } => {
+        Command::Performed { step, asks, output, head, .. } => {
             performed(inputs, (run, working), (*step, *asks), output, head.as_ref())
         }
         Command::NotPerformed { step, failure } => not_performed(inputs, (run, working), *step, failure),
@@ -87,9 +91,14 @@ pub fn decide(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Ev
         Command::Landed { step } => landed(inputs, run, *step),
         Command::SentBack { step, feedback } => sent_back(inputs, run, *step, feedback),
         Command::Signal(given) => signal::take(inputs, run, given)?,
+        Command::Edited(found) => edit::take(inputs, run, found),
         Command::Conflicted { step, conflict } => outcome::conflicted(inputs, run, *step, conflict),
     };
-    Ok(nesting::keep_readable(run, decided))
+    let mut decided = nesting::keep_readable(run, decided);
+    let prompt_knew = if let Command::Performed { edits, .. } = command { *edits } else { 0 };
+    let overtaken = find_overtaken(run, prompt_knew, &decided);
+    decided.extend(overtaken);
+    Ok(decided)
 }
 
 /// Decides once more what a recorded event tells, with the output that it has or the answer of a person; nothing when it
@@ -127,6 +136,7 @@ fn ended(inputs: Inputs<'_>, run: &Run, command: &Command) -> Result<Vec<Event>,
         Command::Stop { .. } => Err(refusal(run, "stop")),
         Command::Answer { .. } => Err(refusal(run, "take an answer")),
         Command::Signal(given) => signal::take(inputs, run, given),
+        Command::Edited(found) => Ok(edit::take(inputs, run, found)),
         _ => Ok(Vec::new()),
     }
 }

@@ -5,6 +5,10 @@ use crate::{Effect, Failure, TaskId};
 
 /// Says what the world must be asked to do after `event`, which turned a run that was asked or not into `run`.
 pub fn effects(was_asked: bool, run: &Run, event: &Event) -> Vec<Effect> {
+    // An edit asks for nothing, also of a run that has ended.
+    if let Event::RunEdited { .. } | Event::RunEditKept { .. } = event {
+        return Vec::new();
+    }
     let mut asked = Vec::new();
     if let Event::RunStopping { .. } = event {
         asked.push(Effect::StopRun { run: run.id });
@@ -72,6 +76,8 @@ fn begins(event: &Event) -> bool {
         | Event::RunMemberEnded { .. }
         | Event::RunChildEnded { .. }
         | Event::RunSignalled { next: None, .. }
+        | Event::RunEdited { .. }
+        | Event::RunEditKept { .. }
         | Event::RunHeld { .. }
         | Event::RunPutOff { .. }
         | Event::RunPaused { .. }

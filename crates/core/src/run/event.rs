@@ -3,7 +3,7 @@
 //! A step is one event: what the node returned, what was assigned, which edges were evaluated and what they
 //! saw, and where the run goes next. Folding it needs neither the workflow nor an expression.
 
-use super::{Import, Mail, Member, MemberCame, Outcome};
+use super::{EditMark, Import, Mail, Member, MemberCame, Outcome};
 use crate::message::Party;
 use crate::{AgentId, CommitId, Failure, PrdSlug, RunId, TaskId};
 use regatta_flow::{EdgeId, NodeName, Patch, Tried};
@@ -84,6 +84,23 @@ events! {
             /// Where a run continues that had ended.
             next: Option<Next>,
             seen: Option<u64>,
+        },
+        /// Somebody edited a file of the run; it may come in the middle of a step.
+        RunEdited = "run:edited" {
+            run_id: RunId,
+            step: u64,
+            #[serde(flatten)]
+            mark: EditMark,
+            set: Vec<Patch>,
+        },
+        /// An edit that could not be taken in is kept beside the file; or the run has replaced what it had changed.
+        RunEditKept = "run:edit_kept" {
+            run_id: RunId,
+            step: u64,
+            #[serde(flatten)]
+            mark: EditMark,
+            kept: String,
+            error: Failure,
         },
         RunHeld = "run:held" { run_id: RunId, step: u64, error: Failure },
         /// A step was not begun, because the run was paused before somebody came to perform it.
@@ -391,6 +408,8 @@ impl Event {
             | Event::RunLanded { run_id, .. }
             | Event::RunSentBack { run_id, .. }
             | Event::RunSignalled { run_id, .. }
+            | Event::RunEdited { run_id, .. }
+            | Event::RunEditKept { run_id, .. }
             | Event::RunHeld { run_id, .. }
             | Event::RunPutOff { run_id, .. }
             | Event::RunPaused { run_id }

@@ -5,8 +5,8 @@
 
 use super::soundness::carries;
 use super::{
-    Begin, Choice, Event, Hold, Mapping, MemberCame, MemberState, Next, Outcome, Phase, Run, Situation,
-    Working,
+    Begin, Choice, Edits, Event, Hold, Mapping, MemberCame, MemberState, Next, Outcome, Phase, Run,
+    Situation, Working,
 };
 use crate::{Code, Fact, RunId};
 use jiff::Timestamp;
@@ -50,9 +50,12 @@ impl Run {
     }
 
     /// Takes an event in, and tells whether it fits: whether the run has not ended, and every value has a place.
-    fn take_in(&mut self, event: &Event) -> bool {
+    pub(super) fn take_in(&mut self, event: &Event) -> bool {
         if let Event::RunSignalled { set, anew, next, .. } = event {
             return self.take_in_signal(set, anew, next.as_ref());
+        }
+        if let Event::RunEdited { .. } | Event::RunEditKept { .. } = event {
+            return self.take_in_edit(event);
         }
         let Situation::Working(working) = &mut self.situation else { return false };
         let mut fits = true;
@@ -60,6 +63,8 @@ impl Run {
             Event::WorkflowKept { .. }
             | Event::RunCreated { .. }
             | Event::RunAgentRefused { .. }
+            | Event::RunEdited { .. }
+            | Event::RunEditKept { .. }
             | Event::RunSignalled { .. } => {}
             Event::RunPublished { tasks, .. } => {
                 self.tasks.extend(tasks.iter().map(|(key, task)| (key.clone(), *task)));
@@ -182,6 +187,15 @@ impl Run {
         fits
     }
 
+    /// An edit changes the state of a run that has not ended; one that is kept changes nothing.
+    fn take_in_edit(&mut self, event: &Event) -> bool {
+        self.edits.take_in(event, &self.sheet.state());
+        match event {
+            Event::RunEdited { set, .. } => self.assign(set, &Value::Null) && !self.is_over(),
+            _ => true,
+        }
+    }
+
     /// A task that was given up is no longer the run's.
     fn give_up(&mut self, item: Option<&String>) {
         let Some(item) = item else { return };
@@ -234,6 +248,7 @@ impl Run {
     fn go(&mut self, next: &Next) {
         if !matches!(next, Next::Land { .. }) {
             self.step += 1;
+            self.edits.fresh.clear();
         }
         self.place(next);
     }
@@ -410,6 +425,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         imported: plan.imported.as_ref().map(|import| import.note.clone()),
         files: plan.files.clone(),
         passes: plan.passes,
+        edits: Edits::default(),
         created_at: plan.imported.as_ref().and_then(|import| import.created_at).unwrap_or(at),
         updated_at: at,
     };

@@ -39,6 +39,7 @@ pub(super) fn is_too_deep(event: &Event) -> bool {
         Event::RunSignalled { set, next, .. } => {
             sets_too_deep(set, &Value::Null) || next.as_ref().is_some_and(hands_on_too_deep)
         }
+        Event::RunEdited { set, .. } => sets_too_deep(set, &Value::Null),
         Event::RunCreated { plan, .. } => {
             let of_files =
                 plan.imported.iter().flat_map(|import| import.messages.iter().chain([&plan.state]));
@@ -50,7 +51,7 @@ pub(super) fn is_too_deep(event: &Event) -> bool {
     }
 }
 
-fn sets_too_deep(set: &[Patch], output: &Value) -> bool {
+pub(super) fn sets_too_deep(set: &[Patch], output: &Value) -> bool {
     set.iter().any(|patch| {
         let levels_max = LEVELS_MAX.checked_sub(patch.place.steps().len());
         levels_max.is_none_or(|levels_max| is_nested_deeper(patch.assigned.value(output), levels_max))

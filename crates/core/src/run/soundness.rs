@@ -13,12 +13,20 @@ pub(super) fn carries(run: &Run, event: &Event) -> bool {
         let may_continue = run.is_over() && run.parent.is_none();
         return *step == run.step && if next.is_some() { may_continue } else { !run.is_over() };
     }
+    // An edit of a file is refused also when the run has ended, and that is recorded.
+    if let Event::RunEditKept { step, .. } = event {
+        return *step <= run.step;
+    }
     let Situation::Working(working) = &run.situation else { return false };
     let at = |step: &u64| *step == run.step;
     let is_stopping = working.is_stopping();
     let is_open = working.phase != Phase::Ending;
     match event {
-        Event::WorkflowKept { .. } | Event::RunCreated { .. } | Event::RunSignalled { .. } => false,
+        Event::WorkflowKept { .. }
+        | Event::RunCreated { .. }
+        | Event::RunSignalled { .. }
+        | Event::RunEditKept { .. } => false,
+        Event::RunEdited { step, .. } => at(step),
         Event::RunAgentRefused { step, .. } => at(step),
         Event::RunPublished { step, .. } => {
             at(step) && matches!(working.phase, Phase::Publishing { .. }) && working.is_asked

@@ -1,6 +1,6 @@
 //! A run: its position, its state, and its counters.
 
-use super::{Counts, Fork, ImportNote, Mapping, Member, MemberState, Next, Parent, RecordingMode};
+use super::{Counts, Edits, Fork, ImportNote, Mapping, Member, MemberState, Next, Parent, RecordingMode};
 use crate::{CommitId, Failure, PrdSlug, RunId, TaskId};
 use jiff::Timestamp;
 use regatta_flow::{EdgeId, NodeName, Sheet};
@@ -79,6 +79,9 @@ pub struct Run {
     /// Whether it begins with a node that performs nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub passes: bool,
+    /// What somebody edited in its files.
+    #[serde(default, skip_serializing_if = "Edits::is_empty")]
+    pub edits: Edits,
     /// When it was created.
     pub created_at: Timestamp,
     /// When something last happened to it.

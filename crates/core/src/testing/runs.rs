@@ -2,8 +2,8 @@
 
 use super::{commit, failure, id};
 use crate::run::{
-    Begin, ChildEnd, Choice, Counts, Event, Fork, Import, ImportNote, ImportedFile, Item, Mail, MemberCame,
-    Next, Outcome, Parent, RecordingMode,
+    Begin, ChildEnd, Choice, Counts, EditMark, Event, Fork, Import, ImportNote, ImportedFile, Item, Mail,
+    MemberCame, Next, Outcome, Parent, RecordingMode,
 };
 use crate::{Code, RunId};
 use jiff::Timestamp;
@@ -93,6 +93,19 @@ pub(crate) fn run_samples() -> Vec<Event> {
             next: Some(perform()),
             seen: Some(40),
         },
+        Event::RunEdited {
+            run_id,
+            step: 2,
+            mark: edit_mark(),
+            set: vec![patch(Assigned::Value(json!("More")))],
+        },
+        Event::RunEditKept {
+            run_id,
+            step: 2,
+            mark: edit_mark(),
+            kept: "plan.json.edit-40".into(),
+            error: failure(Code::EditConflict),
+        },
         Event::RunHeld { run_id, step: 2, error: error.clone() },
         Event::RunPutOff { run_id, step: 2 },
         Event::RunPaused { run_id },
@@ -109,6 +122,10 @@ pub(crate) fn run_samples() -> Vec<Event> {
             seen: None,
         },
     ]
+}
+
+fn edit_mark() -> EditMark {
+    EditMark { file: "plan".into(), path: "plan.json".into(), written: 40, digest: "0f".into() }
 }
 
 fn outcome() -> Outcome {

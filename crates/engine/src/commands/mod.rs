@@ -17,6 +17,7 @@ pub(crate) mod rejecting;
 pub(crate) mod request;
 pub(crate) mod revision;
 pub(crate) mod round;
+pub(crate) mod run_edits;
 pub(crate) mod run_orders;
 pub(crate) mod seen;
 pub(crate) mod signals;

@@ -113,6 +113,7 @@ mod tests {
             steps: steps.iter().map(step).collect(),
             answers: Vec::new(),
             signals: Vec::new(),
+            edits: Vec::new(),
             decisions: Vec::new(),
             trouble: None,
         }

@@ -7,6 +7,7 @@ use crate::core::run::{Hold, Run, Situation};
 use crate::core::{CommitId, RunId};
 use crate::error::Error;
 use crate::project::Project;
+use crate::recording::edits::{RecordedEdit, find_edits};
 use crate::recording::people::{RecordedAnswer, RecordedDecision, find_answers, find_decisions};
 use crate::recording::signals::{RecordedSignal, find_signals};
 use crate::runs::path::{Stage, find_children, find_path, is_same_path};
@@ -66,6 +67,9 @@ pub struct RecordedRun {
     /// The signals that it got.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<RecordedSignal>,
+    /// The edits of its files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<RecordedEdit>,
     /// What was decided about its tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<RecordedDecision>,
@@ -169,6 +173,7 @@ async fn load_run(project: &Project, run: RunId, way: Vec<Stage>) -> Result<Reco
         steps: steps.into_iter().map(step).collect(),
         answers: find_answers(&facts),
         signals: find_signals(&facts),
+        edits: find_edits(&facts),
         decisions: find_decisions(project, &facts).await?,
         trouble: find_trouble(&found),
     })

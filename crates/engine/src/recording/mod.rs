@@ -4,6 +4,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod difference;
+pub(crate) mod edits;
 pub(crate) mod entry;
 pub(crate) mod files;
 pub(crate) mod fit;

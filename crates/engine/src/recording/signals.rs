@@ -1,6 +1,7 @@
 //! The signals that a recorded run got, and how a replay gets them at the same steps.
 //!
-//! Nobody waits in a replay, so a signal that came while a role worked is given before the role plays its answer.
+//! Nobody waits in a replay, so a signal that came while a role worked is given before the role plays its answer, and so is
+//! an edit of a file.
 
 use crate::commands::orders::Caller;
 use crate::commands::run_orders::load_facts;
@@ -10,6 +11,7 @@ use crate::core::run::{Event, RecordingMode, Run};
 use crate::core::{Actor, Fact};
 use crate::error::Error;
 use crate::project::Project;
+use crate::recording::edits;
 use crate::recording::recorder::Recording;
 use crate::runs::path::find_path;
 use serde::{Deserialize, Serialize};
@@ -48,15 +50,19 @@ pub(crate) fn find_signals(facts: &[Fact<Event>]) -> Vec<RecordedSignal> {
     facts.iter().filter_map(signal).collect()
 }
 
-/// Gives a replay the next signal that the recorded run got at the step that it is at; tells whether there was one.
+/// Gives a replay the next signal or edit that the recorded run got at the step that it is at; tells whether there was one.
 pub(crate) async fn give_due(project: &Project, run: &Run) -> Result<bool, Error> {
     let Some(RecordingMode::Replay(folder)) = &run.recording else { return Ok(false) };
     let head = Recording::at(Path::new(folder)).head()?;
     let Some(recorded) = head.find_run(&find_path(project, run).await?) else { return Ok(false) };
-    if recorded.signals.is_empty() {
+    if recorded.signals.is_empty() && recorded.edits.is_empty() {
         return Ok(false);
     }
-    let given = find_signals(&load_facts(project, run.id).await?).len();
+    let facts = load_facts(project, run.id).await?;
+    let given = find_signals(&facts).len();
+    if edits::give_due(project, (run, &facts), &recorded.edits, given).await? {
+        return Ok(true);
+    }
     let is_due = |next: &&RecordedSignal| next.step == run.step && next.continued == run.is_over();
     let Some(next) = recorded.signals.get(given).filter(is_due) else { return Ok(false) };
     let input = (next.signal.as_str(), next.input.clone());

@@ -61,6 +61,7 @@ impl Driver {
             | Command::Performed { .. }
             | Command::MemberEnded { .. }
             | Command::ChildrenStarted { .. }
+            | Command::Edited(_)
             | Command::Landed { .. }
             | Command::SentBack { .. }
             | Command::Conflicted { .. } => Driver::load(project, id).await,

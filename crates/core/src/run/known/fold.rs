@@ -152,13 +152,14 @@ impl Known {
         let (set, speaks) = match event {
             Event::RunStepped { set, .. } => (set.as_slice(), is_asking),
             Event::RunLanded { set, .. } | Event::RunSentBack { set, .. } => (set.as_slice(), true),
-            Event::RunSignalled { set, .. } => (set.as_slice(), false),
+            Event::RunSignalled { set, .. } | Event::RunEdited { set, .. } => (set.as_slice(), false),
             Event::RunOutputRefused { .. }
             | Event::RunMemberEnded { .. }
             | Event::RunAgentRefused { .. }
             | Event::RunPublished { .. }
             | Event::RunChildrenStarted { .. }
             | Event::RunChildEnded { .. }
+            | Event::RunEditKept { .. }
             | Event::RunHeld { .. }
             | Event::RunPutOff { .. }
             | Event::RunPaused { .. }

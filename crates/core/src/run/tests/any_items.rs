@@ -94,7 +94,7 @@ fn choose(play: &Play, dice: &mut Dice) -> Command {
     let step = play.run.step;
     match play.run.phase() {
         Some(Phase::Performing { asks, .. }) => {
-            Command::Performed { step, asks: *asks, output: any_items(dice), head: None }
+            Command::Performed { step, asks: *asks, output: any_items(dice), head: None, edits: 0 }
         }
         Some(Phase::Mapping(mapping)) if play.run.is_asked() => {
             let number =

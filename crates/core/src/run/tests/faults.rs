@@ -85,7 +85,7 @@ fn an_answer_to_an_earlier_ask_is_too_late() {
     let early = super::script::played(&speckit(), "begin; spec T001");
     let mut play = super::script::played(&speckit(), "begin; spec T001; coder broken");
     let output = super::script::coder_output("T001", "pass");
-    let late = crate::run::Command::Performed { step: early.run.step, asks: 0, output, head: None };
+    let late = crate::run::Command::Performed { step: early.run.step, asks: 0, output, head: None, edits: 0 };
     assert!(play.tell(late).unwrap().events.is_empty());
 }
 

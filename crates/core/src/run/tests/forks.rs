@@ -184,7 +184,8 @@ fn a_run_knows_the_commit_that_each_item_stands_at() {
             _ => review_output(play.run.item.as_deref().unwrap(), how),
         };
         let step = play.run.step;
-        play.tell(Command::Performed { step, asks: 0, output, head: Some(commit(number)) }).unwrap();
+        play.tell(Command::Performed { step, asks: 0, output, head: Some(commit(number)), edits: 0 })
+            .unwrap();
         (heads(&play.run), play.run.has_begun("T001"), play.run.has_begun("T002"))
     };
     assert_eq!(perform("fail", 1), (vec![commit(1)], true, false));

@@ -46,7 +46,8 @@ fn a_child_names_the_run_to_fork() {
                 parent.map(|run| Parent { run_id: RunId::new(run).unwrap(), item: "a".to_owned() });
         })
         .unwrap();
-        play.tell(Command::Performed { step: 1, asks: 0, output: Value::from(1), head: None }).unwrap();
+        play.tell(Command::Performed { step: 1, asks: 0, output: Value::from(1), head: None, edits: 0 })
+            .unwrap();
         let Situation::Failed { error } = play.run.situation else { panic!("the run has not failed") };
         error.hint.strip_prefix("give the node an edge for this case, then ").unwrap().to_owned()
     };

@@ -226,6 +226,7 @@ fn an_event_keeps_the_numbers_of_its_messages_alone() {
         asks: 0,
         output: serde_json::json!({ "note": "x", "again": true }),
         head: None,
+        edits: 0,
     };
     let mut events = decide(Inputs::new(&example.workflow, 0), &play.run, &command).unwrap();
     assert_eq!(events[0].mail().map(Mail::count), Some(1));

@@ -8,6 +8,7 @@ mod any_items;
 mod board;
 mod checks;
 mod cycle;
+mod edits;
 mod failed_tasks;
 mod faults;
 mod fork_takes_up;

@@ -168,7 +168,8 @@ fn play_all(tasks: usize, goes_on: bool) -> usize {
                 "coder" => coder_output(KEYS[model.task], if content { "pass" } else { "fail" }),
                 _ => review_output(KEYS[model.task], if content { "yes" } else { "no" }),
             };
-            play.tell(Command::Performed { step: play.run.step, asks: 0, output, head: None }).unwrap();
+            play.tell(Command::Performed { step: play.run.step, asks: 0, output, head: None, edits: 0 })
+                .unwrap();
             model.go(content);
             assert_eq!(seen(&play), expected(&model), "{order}");
             open.push((play, model, order));

@@ -36,7 +36,7 @@ fn nested(levels: usize) -> Value {
 
 fn perform(play: &mut Play, output: Value) {
     let Some(&Phase::Performing { asks, .. }) = play.run.phase() else { panic!("{:?}", play.run) };
-    play.tell(Command::Performed { step: play.run.step, asks, output, head: None }).unwrap();
+    play.tell(Command::Performed { step: play.run.step, asks, output, head: None, edits: 0 }).unwrap();
 }
 
 fn check_failed(play: &Play, code: Code) {

@@ -109,7 +109,7 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
         Some(32) => return Command::Stop { reason: None },
         Some(33..=48) => return Command::NotPerformed { step: run.step, failure: failure(Code::IoFailed) },
         Some(49..=56) => {
-            return Command::Performed { step: run.step, asks: 7, output: true.into(), head: None };
+            return Command::Performed { step: run.step, asks: 7, output: true.into(), head: None, edits: 0 };
         }
         Some(57..=64) => return Command::Landed { step: run.step.saturating_sub(1) },
         Some(65..=72) => return Command::Answer { step: run.step, approved: false, text: String::new() },
@@ -127,9 +127,13 @@ fn choose(play: &Play, terms: &Terms, number: Option<u32>) -> Command {
         Some(Phase::Landing { .. }) => Command::Landed { step },
         _ if !run.is_asked() => Command::Resume,
         Some(Phase::Publishing { .. }) => publish(play),
-        Some(Phase::Performing { asks, .. }) => {
-            Command::Performed { step, asks: *asks, output: output(play, terms, number), head: None }
-        }
+        Some(Phase::Performing { asks, .. }) => Command::Performed {
+            step,
+            asks: *asks,
+            output: output(play, terms, number),
+            head: None,
+            edits: 0,
+        },
         other => panic!("nothing can be told to {other:?}"),
     }
 }

@@ -12,6 +12,9 @@
 //! fail CODE [CLASS]         what was asked for could not be done
 //! conflict FILE,FILE        the task does not merge
 //! cannot CODE               and never can be
+//! give-knowing JSON         so does one whose prompt knew the edits of files so far
+//! edit FILE [JSON] -> JSON  somebody edited a file, which was written as that, or as the state is now
+//! unusable FILE CODE        what is in the file is no edit
 //! signal NAME JSON          a person sends a signal; `signal-as PARTY NAME JSON`; `signal-gone KEY,KEY NAME JSON`
 //! start [KEY,KEY]           children are started; by default those that can be
 //! child KEY ok JSON | child KEY fail      a child ends
@@ -27,11 +30,14 @@
 use super::play::{Play, RUN, Told, part_of};
 use super::told::{describe_effect, describe_event, describe_message, describe_run};
 use super::workflows::Example;
-use crate::run::{ChildEnd, Command, Conflict, MemberCame, MemberReport, Parent, Phase, SignalGiven};
+use crate::run::{
+    ChildEnd, Command, Conflict, EditContent, EditMark, FoundEdit, MemberCame, MemberReport, Parent, Phase,
+    SignalGiven,
+};
 use crate::testing::{commit, failure, id};
 use crate::{Code, Failure, Refusal, RunId, TaskId};
 use expect_test::Expect;
-use regatta_flow::NodeName;
+use regatta_flow::{Content, NodeName};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -112,6 +118,7 @@ fn show(play: &Play, verb: &str, rest: &[&str]) -> Option<String> {
         "state" => {
             rest.iter().map(|path| format!("  {path} = {}\n", part_of(&run.sheet.state(), path))).collect()
         }
+        "edits" => format!("  edits = {}\n", json!(run.edits)),
         "counts" => format!("  taken {}\n  visits {}\n", json!(run.taken), json!(run.visits)),
         "feedback" => format!("  feedback = {}\n", *run.sheet.feedback()),
         "tasks" => format!("  tasks = {}, sent back {}\n", json!(run.tasks), json!(run.sent_back)),
@@ -154,6 +161,14 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
         "coder" => perform(play, coder_output(&item_of(play), rest[0])),
         "review" => perform(play, review_output(&item_of(play), rest[0])),
         "give" => perform(play, serde_json::from_str(&words()).unwrap()),
+        "give-knowing" => match perform(play, serde_json::from_str(&words()).unwrap()) {
+            Command::Performed { step, asks, output, head, .. } => {
+                Command::Performed { step, asks, output, head, edits: play.run.edits.count }
+            }
+            other => other,
+        },
+        "edit" => edit(play, rest[0], &rest[1..].join(" ")),
+        "unusable" => found(play, rest[0], EditContent::Unusable(failure(parse_code(rest[1]))), rest[1]),
         "publish" => Command::Published { step, tasks: parse_tasks(play, rest.first().copied()) },
         "land" => Command::Landed { step },
         "back" => Command::SentBack { step, feedback: words() },
@@ -176,6 +191,28 @@ fn parse(play: &Play, verb: &str, rest: &[&str]) -> Command {
         "again" => play.last.clone().expect("something was told before"),
         _ => panic!("`{verb}` is not a line of a script"),
     }
+}
+
+fn edit(play: &Play, file: &str, words: &str) -> Command {
+    let (base, edited) = words.split_once("->").expect("an edit is `BASE -> EDITED`");
+    let now = || match &play.example.workflow.files.iter().find(|known| known.name == file)?.content {
+        Content::Place { place, .. } | Content::Append { list: place, .. } => {
+            place.find(&play.run.sheet.state()).cloned()
+        }
+        Content::Value { .. } => None,
+    };
+    let base = match base.trim() {
+        "" => now().unwrap_or_default(),
+        text => serde_json::from_str(text).unwrap(),
+    };
+    let content = EditContent::Value { base, edited: serde_json::from_str(edited.trim()).unwrap() };
+    found(play, file, content, edited.trim())
+}
+
+fn found(play: &Play, file: &str, content: EditContent, digest: &str) -> Command {
+    let written = play.facts.len() as u64;
+    let (file, path, digest) = (file.to_owned(), format!("{file}.json"), digest.to_owned());
+    Command::Edited(FoundEdit { mark: EditMark { file, path, written, digest }, content })
 }
 
 fn signal(words: &[&str], from: &str, gone: &str) -> Command {
@@ -206,8 +243,8 @@ fn parse_report(play: &Play, words: &[&str]) -> MemberReport {
 
 fn make_late(command: Command) -> Command {
     match command {
-        Command::Performed { step, asks, output, head } => {
-            Command::Performed { step: step - 1, asks, output, head }
+        Command::Performed { step, asks, output, head, edits } => {
+            Command::Performed { step: step - 1, asks, output, head, edits }
         }
         Command::NotPerformed { step, failure } => Command::NotPerformed { step: step - 1, failure },
         Command::Unperformable { step, failure } => Command::Unperformable { step: step - 1, failure },
@@ -227,7 +264,7 @@ fn perform(play: &Play, output: Value) -> Command {
         Some(Phase::Performing { asks, .. }) => *asks,
         _ => 0,
     };
-    Command::Performed { step: play.run.step, asks, output, head: None }
+    Command::Performed { step: play.run.step, asks, output, head: None, edits: 0 }
 }
 
 fn item_of(play: &Play) -> String {

@@ -238,7 +238,7 @@ impl Stage {
             self.close(&role, Ending::Finished);
         }
         let asks = if let Some(Phase::Performing { asks, .. }) = self.run.phase() { *asks } else { 0 };
-        let performed = Command::Performed { step: self.run.step, asks, output, head: None };
+        let performed = Command::Performed { step: self.run.step, asks, output, head: None, edits: 0 };
         assert!(!self.tell(&performed).unwrap().is_empty(), "node `{node}` was not waited for");
     }
 

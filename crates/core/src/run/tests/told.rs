@@ -43,6 +43,10 @@ pub(super) fn describe_event(event: &Event) -> String {
             let next = next.as_ref().map_or_else(String::new, |next| format!(" -> {}", describe_next(next)));
             format!("{step} {signal} {input} from {from}{anew}{next}")
         }
+        Event::RunEdited { step, mark, set, .. } => format!("{step} {} {}", mark.path, json!(set)),
+        Event::RunEditKept { step, mark, kept, error, .. } => {
+            format!("{step} {} as {kept}: {}: {}", mark.path, error.code, error.message)
+        }
         Event::RunHeld { step, error, .. } => format!("{step} {}", error.code),
         Event::RunPutOff { step, .. } => step.to_string(),
         Event::RunPaused { .. }

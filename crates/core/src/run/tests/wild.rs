@@ -118,7 +118,8 @@ fn play_to_the_end(
     for output in outputs.iter().cycle().take(shape.steps_max() * ASKS_PER_STEP) {
         let Some(&Phase::Performing { asks, .. }) = play.run.phase() else { break };
         let step = play.run.step;
-        play.tell(Command::Performed { step, asks, output: output_of(*output), head: None }).unwrap();
+        play.tell(Command::Performed { step, asks, output: output_of(*output), head: None, edits: 0 })
+            .unwrap();
     }
     match &play.run.situation {
         Situation::Completed { .. } => {

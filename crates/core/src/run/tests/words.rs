@@ -28,6 +28,8 @@ fn every_kind_survives_json_in_these_words() {
         {"type":"run:landed","runId":4,"step":2,"taskId":7,"next":{"do":"perform","node":"coder","item":"T001"}}
         {"type":"run:sent_back","runId":4,"step":2,"taskId":7,"feedback":"Slow","fail":"T001","drop":"T001","set":[[["tasks",0],null]],"next":{"do":"perform","node":"coder","item":"T001"}}
         {"type":"run:signalled","runId":4,"step":2,"signal":"extend","input":{"text":"More"},"from":"person:local","set":[[["tasks",0],"More"]],"messages":[7],"anew":["T001"],"next":{"do":"perform","node":"coder","item":"T001"},"seen":40}
+        {"type":"run:edited","runId":4,"step":2,"file":"plan","path":"plan.json","written":40,"digest":"0f","set":[[["tasks",0],"More"]]}
+        {"type":"run:edit_kept","runId":4,"step":2,"file":"plan","path":"plan.json","written":40,"digest":"0f","kept":"plan.json.edit-40","error":{"code":"EDIT_CONFLICT","message":"it did not work: a reason","hint":"try again"}}
         {"type":"run:held","runId":4,"step":2,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
         {"type":"run:put_off","runId":4,"step":2}
         {"type":"run:paused","runId":4}

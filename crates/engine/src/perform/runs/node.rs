@@ -164,6 +164,8 @@ pub(super) async fn play(
 ) -> Result<Option<Command>, Error> {
     let step = driver.run().step;
     driver.gather(&work.project).await?;
+    // What its prompt knows; a later edit is one that it may overtake.
+    let edits = driver.run().edits.count;
     let played = match find_kind(driver) {
         Some(Kind::Role { role, prompt }) => {
             match ask(work, roles, driver, (&role, &prompt), stop_handle).await? {
@@ -180,9 +182,9 @@ pub(super) async fn play(
         findings::note(work, driver, output, head).await?;
     }
     Ok(match played {
-        RoleOutcome::Returned(output) => Some(Command::Performed { step, asks, output, head: None }),
+        RoleOutcome::Returned(output) => Some(Command::Performed { step, asks, output, head: None, edits }),
         RoleOutcome::Committed(output, head) => {
-            Some(Command::Performed { step, asks, output, head: Some(head) })
+            Some(Command::Performed { step, asks, output, head: Some(head), edits })
         }
         RoleOutcome::Failed(failure) => Some(Command::NotPerformed { step, failure }),
         RoleOutcome::PutOff => Some(Command::PutOff { step }),
