@@ -87,6 +87,8 @@ pub enum Kind {
     ForeignFile,
     /// A file of a run whose newest value could not be written.
     RunFile,
+    /// An edit of a run's file that was not taken in and is kept beside it.
+    KeptEdit,
     /// A folder of state files that is a link, or no folder.
     StateFolder,
     /// Effects that wait for an engine.
@@ -157,7 +159,7 @@ pub async fn examine(project: &Project) -> Result<Vec<Finding>, Error> {
     }
     findings.extend(check_left_folders(project)?);
     findings.extend(check_state_folder(project));
-    findings.extend(check_run_files(project));
+    findings.extend(check_run_files(project).await?);
     findings.extend(check_foreign_files(project, &tasks));
     findings.extend(check_locks(project).await?);
     findings.extend(check_old_logs(project).await?);
@@ -323,11 +325,17 @@ async fn check_tasks(project: &Project, tasks: &BTreeMap<TaskId, Task>) -> Resul
 }
 
 /// Lists the files of runs that do not hold their newest values; the runs themselves are not affected.
-fn check_run_files(project: &Project) -> Vec<Finding> {
+async fn check_run_files(project: &Project) -> Result<Vec<Finding>, Error> {
     let finding = |(_, _, failure): (RunId, String, Failure)| {
         Finding::new(Kind::RunFile, format!("{}: {}", failure.code, failure.message), failure.hint)
     };
-    run_files::find_errors(project).into_iter().map(finding).collect()
+    let mut findings: Vec<Finding> = run_files::find_errors(project).into_iter().map(finding).collect();
+    let kept = run_files::find_kept(project).await?;
+    findings.extend(kept.into_iter().map(|kept| {
+        let what = format!("{}: {}", kept.error.code, kept.error.message);
+        Finding::advice(Kind::KeptEdit, what, kept.error.hint)
+    }));
+    Ok(findings)
 }
 
 fn check_agents(project: &Project) -> Vec<Finding> {

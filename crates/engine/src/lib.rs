@@ -63,7 +63,7 @@ pub use regatta_agents::{list_environments_above, parse_guarded};
 pub use regatta_agents::{set_supervisor, supervise};
 pub use regatta_core as core;
 pub use regatta_git::BranchName;
-pub use run_files::{RunFileView, WrittenFile, write_elsewhere};
+pub use run_files::{KeptEditView, RunFileView, WrittenFile, write_elsewhere};
 pub use runtime::engine::{Engine, Stop, find_running};
 pub use runtime::holder::Holder;
 pub use runtime::scope::Own;

@@ -33,6 +33,7 @@ mod readers;
 mod readiness;
 mod reading_in_session;
 mod roles_that_read;
+mod run_file_edits;
 mod run_support;
 mod runs;
 mod runs_crashed;

@@ -1,6 +1,7 @@
 //! What a task, a run or a question is to be noticed for, as it is now.
 
 use crate::commands::questions::list_questions;
+use crate::commands::run_orders::get_run;
 use crate::core::machine::Column;
 use crate::core::{Code, RunId, TaskId};
 use crate::error::Error;
@@ -60,6 +61,7 @@ impl Look<'_> {
         }
         for run in &touched.runs {
             found.extend(self.at_run(*run, touched.ended.contains(run)).await?);
+            found.extend(self.at_edits(*run).await?);
         }
         if touched.has_questions {
             found.extend(self.at_questions().await?);
@@ -118,6 +120,26 @@ impl Look<'_> {
             notice.code = run.error.as_ref().map(|error| error.code.to_string());
             notice
         }))
+    }
+
+    /// Looks for edits of a run's files that were not taken in.
+    async fn at_edits(&mut self, id: RunId) -> Result<Vec<Notice>, Error> {
+        let kept = get_run(self.project, id).await?.edits.kept;
+        let subject = |path: &str| format!("edit/{id}/{path}");
+        let all: BTreeSet<String> = kept.iter().map(|edit| subject(&edit.kept)).collect();
+        let prefix = subject("");
+        self.memory.standing.retain(|subject, _| !subject.starts_with(&prefix) || all.contains(subject));
+        let mut found = Vec::new();
+        for edit in kept {
+            let code = edit.error.code.to_string();
+            if self.memory.stand(subject(&edit.kept), Some(&code)) {
+                let mut notice = self.notice(NoticeKind::Failed, &edit.error.message, &format!("runs/{id}"));
+                notice = notice.next(&edit.error.hint);
+                (notice.run_id, notice.code) = (Some(id.number()), Some(code));
+                found.push(notice);
+            }
+        }
+        Ok(found)
     }
 
     async fn at_questions(&mut self) -> Result<Vec<Notice>, Error> {

@@ -69,6 +69,10 @@ pub(crate) fn prepare(
         Itself::Odd => aside::keep(target).map(|_| None).map_err(failed)?,
     };
     let base = found.as_deref().and_then(|found| find_base(memory, found));
+    // An edit that was taken into the log, whose lines may be elsewhere in the list.
+    let is_ours = base.as_ref().is_some_and(|base| {
+        base.items == usize::MAX && found.as_ref().is_some_and(|found| base.bytes == found.len() as u64)
+    });
     if let (Some(found), Some(base)) = (&found, base.filter(|base| base.items <= items.len())) {
         return follow_on(target, memory, (found, &base), render(base.items)?, items.len());
     }
@@ -78,8 +82,11 @@ pub(crate) fn prepare(
             memory.written = Some(Version { items: items.len(), ..Version::of(&text, target.seq) });
             return Ok(Next::Nothing);
         }
-        // Also when the list has become shorter: what the file says is no longer true, and not lost.
-        aside::keep(target).map_err(failed)?;
+        // Also when the list has become shorter: what the file says is no longer true, and not lost. What is ours to its end is
+        // in the log or kept already.
+        if !is_ours {
+            aside::keep(target).map_err(failed)?;
+        }
     }
     Ok(replace(target, memory, text, items.len()))
 }

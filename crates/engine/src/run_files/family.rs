@@ -6,7 +6,9 @@ use crate::core::{Code, Failure, RunId};
 use crate::error::Error;
 use crate::log::{self, PathOwner, Stream};
 use crate::project::Project;
+use crate::run_files::edits;
 use crate::run_files::evaluate::{self, Due, Question, Seen};
+use crate::run_files::glance::Glances;
 use crate::run_files::memory::{FileMemory, Memory, Version};
 use crate::run_files::target::{Next, Target};
 use crate::run_files::{append, aside, content, content::Wanted, place, write};
@@ -21,6 +23,8 @@ const FAMILIES_MAX: usize = 64;
 /// What this process has evaluated, by the outermost run of a family.
 #[derive(Default)]
 pub(crate) struct RunFiles {
+    /// How the files looked when they were read last.
+    pub(super) glances: Glances,
     families: Mutex<HashMap<RunId, Arc<tokio::sync::Mutex<Option<Seen>>>>>,
     /// Whether a run or one below it can have files, by the outermost run.
     have_files: Mutex<HashMap<RunId, bool>>,
@@ -99,11 +103,16 @@ pub(crate) async fn bring_up_to_date(project: &Project, run: RunId, ask: Ask) ->
     let seen = project.run_files().enter(root);
     let mut seen = seen.lock().await;
     let _lock = lock::take_file(&place::guard_path(project, root)).await?;
+    let looked = edits::take_in_family(project, root).await?;
     // Read under the lock: nobody writes what is older than what this writes.
     let mut held = families.enter(project, root).await?;
     let known = &held.family().known;
     let is_over = known.find_run(root).is_some_and(Run::is_over);
-    let before = seen.take().unwrap_or_default();
+    let mut before = seen.take().unwrap_or_default();
+    looked.rewrite.iter().for_each(|(run, number)| before.forget(*run, *number));
+    // A step may have come since: what it overtook is kept before it is replaced.
+    let overtaken: Vec<RunId> =
+        known.runs().filter(|run| edits::has_overtaken(project, run)).map(|run| run.id).collect();
     let unseen = known.runs().filter(|run| run.is_over() && !run.files.is_empty() && !before.knows(run.id));
     let is_finished = |run: &RunId| Memory::load(project, *run).is_some_and(|memory| memory.is_over);
     let finished: Vec<RunId> = unseen.map(|run| run.id).filter(is_finished).collect();
@@ -113,6 +122,12 @@ pub(crate) async fn bring_up_to_date(project: &Project, run: RunId, ask: Ask) ->
     let mut brought = Brought { is_over, ..Brought::default() };
     for mut due in due {
         let run = due.run;
+        let is_put_off = |number: usize| overtaken.contains(&run) || looked.busy.contains(&(run, number));
+        for file in due.files.iter().filter(|file| is_put_off(file.number)) {
+            after.forget(run, file.number);
+            brought.is_owed = true;
+        }
+        due.files.retain(|file| !is_put_off(file.number));
         let known = Memory::load(project, run);
         if due.is_over || known.is_none() {
             let owners = load_owners(project, &due).await?;
@@ -217,6 +232,13 @@ fn write_run(project: &Project, due: &Due, seq: u64) -> Vec<usize> {
     }
     if had_steps && memory.save(project, run).is_err() {
         return due.files.iter().map(|file| file.number).collect();
+    }
+    for file in &due.files {
+        let remembered = memory.files.get(&due.file(file.number).name);
+        if let Some(digest) = remembered.and_then(|file| file.written.as_ref()?.digest.as_deref()) {
+            let located = place::locate(project, &file.path);
+            project.run_files().glances.note(&located, (run, due.is_over), Some(digest));
+        }
     }
     owed
 }

@@ -11,7 +11,7 @@ use crate::run_files::place;
 use crate::task_files::settled::Stamp;
 use regatta_files::disk::{self, Digest};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Lists up to this length are replaced whole, so that no reader ever sees the half of a line.
@@ -24,6 +24,9 @@ pub(crate) struct Memory {
     pub(crate) files: BTreeMap<String, FileMemory>,
     /// Whether everything was written after the run had ended.
     pub(crate) is_over: bool,
+    /// The names of the edits that were kept beside their files, of those that the run remembers.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) kept: BTreeSet<String>,
 }
 
 /// What is remembered of one file.

@@ -102,6 +102,7 @@ impl Engine {
             let forecasts = tokio::spawn(forecaster.run(every, end_forecasts.clone()));
             let end_files = CancellationToken::new();
             let files = tokio::spawn(run_files::follow(Arc::clone(&project), end_files.clone()));
+            let edits = tokio::spawn(run_files::watch(Arc::clone(&project), end_files.clone()));
             let result = run(&project, roles, scope, token, moves, stopped, busy_sender).await;
             watch.abort();
             end_forecasts.cancel();
@@ -110,6 +111,7 @@ impl Engine {
                 forecasts.abort();
             }
             // Before the lease is released: the next engine finds the files as they are to be.
+            let _ = edits.await;
             let _ = files.await;
             // It fails only if it was ended just now; what it writes needs the lease.
             let _ = forecasts.await;

@@ -5,6 +5,7 @@ mod begun_again;
 mod board;
 mod cancels;
 mod children;
+mod edits;
 mod facts;
 mod families;
 mod files;

@@ -11,7 +11,7 @@ use anstyle::Style;
 use clap::Args;
 use regatta_engine::Project;
 use regatta_engine::core::run::Status;
-use regatta_engine::core::{Problem, RunId};
+use regatta_engine::core::{Failure, Problem, RunId};
 use regatta_engine::runs::{RunView, StepView, close_recording, show_run};
 use regatta_flow::Seen;
 use serde_json::{Value, json};
@@ -122,6 +122,13 @@ fn render(run: &RunView) -> String {
             format!("\n             {RED}error[{}]{RED:#}: {message}\n             next: {hint}", error.code)
         });
         fields.add("file", format!("{}: {}{}", file.name, clean(&file.path), error.unwrap_or_default()));
+        for kept in &file.kept {
+            let Failure { code, message, hint, .. } = &kept.error;
+            fields.add(
+                "edit",
+                format!("step {}: {code}: {}\nnext: {}", kept.step, clean(message), clean(hint)),
+            );
+        }
     }
     if let Some(park) = &run.parked {
         fields.add("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));

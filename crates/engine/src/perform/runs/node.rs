@@ -72,6 +72,11 @@ pub(crate) async fn perform(
                 return driver::give(&work.project, &envelope, (run, Some(driver)), command).await.map(drop);
             }
         }
+        // What cannot be read is said with the file.
+        if on_heap(|| run_files::read_before_prompt(&work.project, driver.run())).await.unwrap_or(false) {
+            driver = Driver::load(&work.project, run).await?;
+            continue;
+        }
         if is_parallel {
             let joined = on_heap(|| members::perform(work, roles, &driver, intent, stop_handle)).await?;
             let (stepped, asked) = match joined {
