@@ -62,6 +62,10 @@ events! {
             priority: Priority,
             epic_id: Option<EpicId>,
             prd: Option<PrdSlug>,
+            /// The name that its branch is to have, if not the usual one.
+            branch: Option<String>,
+            /// The commit or branch that the work starts from, if not the target.
+            base: Option<String>,
         },
         TaskDependenciesSet = "task:dependencies_set" { task_id: TaskId, dependencies: BTreeSet<TaskId> },
         /// Only what changed is there.
