@@ -72,12 +72,39 @@ async fn finish(screen: Screen, project: &Project, run: RunId, started: Instant)
     let events = journal.position();
     let root = project.root().display().to_string();
     let summary = json!({ "root": root, "scripted": true, "events": events, "run": view, "tasks": tasks });
-    let end = End { run: &view, steps: &steps, tasks: &tasks, forecast: forecast.len(), root: &root };
+    let end = End {
+        run: &view,
+        steps: &steps,
+        tasks: &tasks,
+        forecast: forecast.len(),
+        root: &root,
+        files: list_files(project.root()),
+    };
     screen.data(&summary, |_| end.render(started));
     match view.error {
         Some(error) => Err(problem_of(error)),
         None => Ok(Exit::Done),
     }
+}
+
+/// Lists the files below the folder of the workflow's state files, sorted.
+fn list_files(root: &Path) -> Vec<String> {
+    let mut folders = vec![root.join(".regatta/coordination")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match path.strip_prefix(root) {
+                _ if path.is_dir() => folders.push(path),
+                Ok(file) if path.extension().is_some_and(|kind| kind == "json") => {
+                    files.push(file.display().to_string());
+                }
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 /// Lists the steps of the run and of its children.
@@ -107,6 +134,8 @@ struct End<'a> {
     /// How many tasks were forecast to collide.
     forecast: usize,
     root: &'a str,
+    /// The state files that the run has written.
+    files: Vec<String>,
 }
 
 impl End<'_> {
@@ -120,8 +149,15 @@ impl End<'_> {
             true => format!("  {command}\n"),
             false => format!("  {command:width$}  {DIM}{why}{DIM:#}\n"),
         };
+        let files = match &*self.files {
+            [] => String::new(),
+            files => format!(
+                "\nState files, for you and for jq:\n{}",
+                files.iter().map(|file| format!("  {file}\n")).collect::<String>()
+            ),
+        };
         format!(
-            "\n{}\n\n{style}{word}{style:#}: {} tasks merged in {} steps ({}), {:.1} s\n\nWhere to look next:\n{}  \
+            "\n{}\n\n{style}{word}{style:#}: {} tasks merged in {} steps ({}), {:.1} s\n{files}\nWhere to look next:\n{}  \
              {DIM}then `regatta workflow new` in a repository of your own{DIM:#}\n",
             table_of(tasks),
             tasks.iter().filter(|task| task.merge_commit.is_some()).count(),
@@ -164,7 +200,8 @@ impl End<'_> {
         ];
         looks.extend(match &**workflow {
             "team" => vec![
-                (format!("regatta -C ROOT messages --run {id}"), "what the roles told each other"),
+                ("regatta -C ROOT run show 2 --steps".to_owned(), "what happened to the first group"),
+                ("regatta -C ROOT messages".to_owned(), "what the roles told each other"),
                 ("regatta -C ROOT task show 2".to_owned(), "the task that did not merge at first"),
             ],
             _ => vec![(
