@@ -471,7 +471,7 @@ mod tests {
         let lines: Vec<String> =
             samples(id(7), 2).iter().map(|event| serde_json::to_string(event).unwrap()).collect();
         expect![[r#"
-            {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
+            {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth","branch":"feature/one","base":"main"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
             {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low","filed":{"epicId":3,"prd":"user-auth"}}
             {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2,"code":"AGENT_ALREADY_RUNNING"}

@@ -263,18 +263,22 @@ fn the_demo_plays_a_team() {
     let titles: Vec<_> = tasks.iter().map(|task| task["title"].clone()).collect();
     assert_eq!(titles, ["Add and list notes", "Export notes", "Search notes"]);
     assert_eq!(tasks[2]["dependencies"], json!([1]));
-    let events = project.run(&["-C", place, "--json", "events"]).stdout;
-    let of = |kind: &str| events.lines().filter(|line| line.contains(kind)).collect::<Vec<_>>();
-    let is_forecast = |line: &&str| line.contains("notes.sh") && line.contains("\"kind\":\"conflict\"");
-    let forecast = of("\"collisions:forecast\"");
-    assert!(forecast.iter().any(is_forecast), "{forecast:?}");
-    let kinds: Vec<&str> = of("\"message:sent\"");
+    let events = show(&["events"]);
+    let of = |kind: &str| -> Vec<serde_json::Value> {
+        events.as_array().into_iter().flatten().filter(|event| event["type"] == kind).cloned().collect()
+    };
+    let forecast = of("collisions:forecast");
+    let is_conflict = |event: &serde_json::Value| {
+        event["collisions"][0]["kind"] == "conflict" && event["collisions"][0]["files"] == json!(["notes.sh"])
+    };
+    assert!(forecast.iter().any(is_conflict), "{forecast:?}");
+    let sent = of("message:sent");
     for kind in ["READY_FOR_QA", "FAIL", "PASS", "approved", "CONFLICT"] {
-        assert!(kinds.iter().any(|line| line.contains(kind)), "{kind}");
+        assert!(sent.iter().any(|message| message["kind"] == kind), "{kind}: {sent:?}");
     }
     // Each group had its branch, and none is left.
-    let branches = of("\"worktree:created\"");
-    assert!(branches.iter().any(|line| line.contains("feature/group-B-export")), "{branches:?}");
+    let branches: Vec<_> = of("task:assigned").iter().map(|event| event["branch"].clone()).collect();
+    assert!(branches.contains(&json!("feature/group-B-export")), "{branches:?}");
     let git = |arguments: &[&str]| regatta_testkit::repo::git_in(&folder, arguments);
     assert_eq!(git(&["branch", "--format=%(refname:short)"]), "main");
     assert_eq!(
