@@ -96,6 +96,8 @@ pub struct Create {
     pub(crate) priority: Priority,
     pub(crate) epic: Option<EpicId>,
     pub(crate) prd: Option<PrdSlug>,
+    pub(crate) branch: Option<String>,
+    pub(crate) base: Option<String>,
 }
 
 /// Changes what a task says of itself; what is not named stays.
@@ -370,7 +372,14 @@ impl Create {
         let title = title.trim().to_owned();
         let description = plain_text(&description);
         let criteria = criteria.iter().map(|criterion| plain_text(criterion)).collect();
-        faults.or(Create { title, description, criteria, dependencies, priority, epic: None, prd: None })
+        let (epic, prd, branch, base) = (None, None, None, None);
+        faults.or(Create { title, description, criteria, dependencies, priority, epic, prd, branch, base })
+    }
+
+    /// Names the branch of the task, and the commit or branch that its work starts from.
+    #[must_use]
+    pub fn starting_from(self, branch: Option<String>, base: Option<String>) -> Self {
+        Create { branch, base, ..self }
     }
 
     /// Files the task under an epic and a PRD; without a PRD of its own it gets that of its epic.

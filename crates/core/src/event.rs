@@ -62,6 +62,10 @@ events! {
             priority: Priority,
             epic_id: Option<EpicId>,
             prd: Option<PrdSlug>,
+            /// The name that its branch is to have, if not the usual one.
+            branch: Option<String>,
+            /// The commit or branch that the work starts from, if not the target.
+            base: Option<String>,
         },
         TaskDependenciesSet = "task:dependencies_set" { task_id: TaskId, dependencies: BTreeSet<TaskId> },
         /// Only what changed is there.
@@ -467,7 +471,7 @@ mod tests {
         let lines: Vec<String> =
             samples(id(7), 2).iter().map(|event| serde_json::to_string(event).unwrap()).collect();
         expect![[r#"
-            {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth"}
+            {"type":"task:created","taskId":7,"title":"Title","description":"Text","criteria":["It works"],"dependencies":[1],"priority":"high","epicId":3,"prd":"user-auth","branch":"feature/one","base":"main"}
             {"type":"task:dependencies_set","taskId":7,"dependencies":[1,2]}
             {"type":"task:edited","taskId":7,"title":"Another title","description":"More text","priority":"low","filed":{"epicId":3,"prd":"user-auth"}}
             {"type":"task:queued","taskId":7,"agentId":"alpha","priority":"low","working":2,"limit":2,"code":"AGENT_ALREADY_RUNNING"}

@@ -12,6 +12,7 @@ pub fn status_of(code: Code) -> StatusCode {
             StatusCode::FORBIDDEN
         }
         Code::AgentNotFound
+        | Code::BaseNotFound
         | Code::EpicNotFound
         | Code::PrdNotFound
         | Code::ProjectNotFound
@@ -26,6 +27,7 @@ pub fn status_of(code: Code) -> StatusCode {
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::AgentAlreadyRunning
         | Code::ApprovalStale
+        | Code::BranchInvalid
         | Code::CheckoutInTheWay
         | Code::CommandReused
         | Code::DependencyCycle

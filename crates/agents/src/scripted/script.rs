@@ -25,6 +25,8 @@ pub struct Script {
 pub(crate) struct Part {
     /// The one item that it is for.
     pub(super) item: Option<String>,
+    /// The one node of a workflow that it is for.
+    pub(super) node: Option<String>,
     pub(super) turns: Option<u32>,
     /// The name by which the session can be taken up again.
     pub(super) agent_session: Option<String>,
@@ -101,14 +103,19 @@ impl Script {
         (!parts.is_empty()).then_some(Script { parts })
     }
 
-    /// Returns what the n-th session for an item plays, from 1; the last part repeats. The parts for that item are
-    /// played, or if there are none those for no item in particular.
-    pub(crate) fn part(&self, number: u32, item: Option<&str>) -> &Part {
-        let own = |part: &&Part| part.item.is_some() && part.item.as_deref() == item;
-        let mut parts: Vec<&Part> = self.parts.iter().filter(own).collect();
-        if parts.is_empty() {
-            parts = self.parts.iter().filter(|part| part.item.is_none()).collect();
-        }
+    /// Returns what the n-th session of a node for an item plays, from 1; the last part repeats. The parts for that item
+    /// are played, or if there are none those for no item in particular; among those, the parts for the node come first.
+    pub(crate) fn part(&self, number: u32, item: Option<&str>, node: Option<&str>) -> &Part {
+        let fits = |part: &Part, by_item: bool, by_node: bool| {
+            let fits_item = if by_item { part.item.as_deref() == item } else { part.item.is_none() };
+            let fits_node = if by_node { part.node.as_deref() == node } else { part.node.is_none() };
+            part.item.is_some() == by_item && part.node.is_some() == by_node && fits_item && fits_node
+        };
+        let kinds = [(true, true), (true, false), (false, true), (false, false)];
+        let listed = |(by_item, by_node): (bool, bool)| -> Vec<&Part> {
+            self.parts.iter().filter(|part| fits(part, by_item, by_node)).collect()
+        };
+        let parts = kinds.into_iter().map(listed).find(|parts| !parts.is_empty()).unwrap_or_default();
         let place = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
         let last = parts.len().saturating_sub(1);
         parts.get(place.min(last)).copied().unwrap_or(&self.parts[0])

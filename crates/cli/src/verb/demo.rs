@@ -14,8 +14,7 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::{
-    Journal, Project, SampleTask, Supervisor, TaskView, add_sample_tasks, create_sample,
-    create_speckit_sample, list_tasks,
+    Journal, Project, SampleTask, Supervisor, TaskView, add_sample_tasks, create_sample, list_tasks,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -28,15 +27,16 @@ const REASON: &str = "the notes have no example";
 /// Show everything on a throwaway repository with scripted agents
 ///
 /// Three tasks cross the board in parallel worktrees: one depends on another, and one is rejected once. With `--workflow
-/// speckit` a requirements document becomes three tasks, which are coded, validated and reviewed one after the other. The
-/// agents play scripts, and no model is called. In a terminal you approve each merge yourself.
+/// speckit` a requirements document becomes three tasks, which are coded, validated and reviewed one after the other; with
+/// `--workflow team` it becomes three groups, which developers, QA and a tech lead work on at the same time. The agents play
+/// scripts, and no model is called. In a terminal you approve each merge yourself.
 #[derive(Args)]
 pub(crate) struct Demo {
     /// Approve every merge without asking.
     #[arg(long, short)]
     yes: bool,
     /// Run a workflow on a requirements document instead of single tasks.
-    #[arg(long, value_name = "NAME", value_parser = ["speckit"])]
+    #[arg(long, value_name = "NAME", value_parser = ["speckit", "team"])]
     workflow: Option<String>,
     /// Folder for the repository [default: a new temporary folder].
     #[arg(long, value_name = "DIR")]
@@ -104,7 +104,7 @@ impl Demo {
 async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Result<Exit, Problem> {
     let (project, next) = match workflow {
         Some(name) => {
-            let (project, _) = create_speckit_sample(folder).await?;
+            let (project, _) = demo_workflow::create(folder, name).await?;
             (project, format!("regatta run {name} --prd prd.md"))
         }
         None => {

@@ -243,3 +243,53 @@ fn the_demo_plays_a_workflow() {
     let passed = |task: &serde_json::Value| task["checks"][0]["passed"] == true;
     assert!(shown["tasks"].as_array().into_iter().flatten().all(passed), "{shown}");
 }
+
+#[test]
+fn the_demo_plays_a_team() {
+    let project = regatta_testkit::binary::TestProject::without_init(crate::support::PROGRAM);
+    let folder = project.repo.outside().join("team");
+    let place = folder.to_str().expect("the folder's name is text");
+    let told = project.run(&["demo", "--workflow", "team", "--yes", "--dir", place]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    for line in ["3 tasks merged", "1 sent back by QA, 1 conflict resolved", " messages "] {
+        assert!(told.stdout.contains(line), "{line}: {told:?}");
+    }
+    let show = |arguments: &[&str]| project.json(&[&["-C", place], arguments].concat());
+    assert_eq!(show(&["run", "show", "1"])["status"], "completed");
+    let tasks = show(&["task", "list"]);
+    let tasks = tasks.as_array().expect("tasks are a list");
+    let rejected: Vec<u64> = tasks.iter().filter_map(|task| task["rejectionCount"].as_u64()).collect();
+    assert_eq!(rejected, [0, 1, 0], "the second did not merge at first");
+    let titles: Vec<_> = tasks.iter().map(|task| task["title"].clone()).collect();
+    assert_eq!(titles, ["Add and list notes", "Export notes", "Search notes"]);
+    assert_eq!(tasks[2]["dependencies"], json!([1]));
+    let events = show(&["events"]);
+    let of = |kind: &str| -> Vec<serde_json::Value> {
+        events.as_array().into_iter().flatten().filter(|event| event["type"] == kind).cloned().collect()
+    };
+    let forecast = of("collisions:forecast");
+    let is_conflict = |event: &serde_json::Value| {
+        event["collisions"][0]["kind"] == "conflict" && event["collisions"][0]["files"] == json!(["notes.sh"])
+    };
+    assert!(forecast.iter().any(is_conflict), "{forecast:?}");
+    let sent = of("message:sent");
+    for kind in ["READY_FOR_QA", "FAIL", "PASS", "approved", "CONFLICT"] {
+        assert!(sent.iter().any(|message| message["kind"] == kind), "{kind}: {sent:?}");
+    }
+    // Each group had its branch, and none is left.
+    let branches: Vec<_> = of("task:assigned").iter().map(|event| event["branch"].clone()).collect();
+    assert!(branches.contains(&json!("feature/group-B-export")), "{branches:?}");
+    let git = |arguments: &[&str]| regatta_testkit::repo::git_in(&folder, arguments);
+    assert_eq!(git(&["branch", "--format=%(refname:short)"]), "main");
+    assert_eq!(
+        git(&["ls-tree", "--name-only", "main", "lib/"]),
+        "lib/add.sh\nlib/export.sh\nlib/list.sh\nlib/search.sh"
+    );
+    assert_eq!(git(&["status", "--porcelain"]), "");
+    assert_eq!(show(&["doctor"]), json!([]));
+    assert_eq!(
+        project.run(&["-C", place, "run", "replay", "1"]).code,
+        Some(0),
+        "the same facts, the same steps"
+    );
+}

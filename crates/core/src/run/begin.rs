@@ -41,7 +41,7 @@ pub fn begin(inputs: Inputs<'_>, id: RunId, order: Order) -> Result<Vec<Event>, 
     let sheet = Sheet::new(workflow.schema.initial(), input, Value::Null);
     let begun = enter_first(inputs, level, order.parent.is_some(), &sheet);
     let First { next, ending, passes } = begun.map_err(|fault| cannot_begin(&fault))?;
-    let board = order.board && workflow.board.is_some();
+    let board = has_board(workflow, &order);
     let works_on_item = match &next {
         Next::Perform { item, .. } => item.is_some(),
         Next::Parallel { members, .. } => members.iter().any(|member| member.item.is_some()),
@@ -78,8 +78,10 @@ pub(super) fn check_depth(events: Vec<Event>) -> Result<Vec<Event>, Refusal> {
 
 /// Returns what a run begins with that nothing has happened to.
 pub(super) fn plan_of(workflow: &Workflow, order: Order, (level, sheet): (u32, Sheet), next: Next) -> Begin {
-    let board = order.board && workflow.board.is_some();
+    let board = has_board(workflow, &order);
     let (state, input, feedback) = sheet.into_parts();
+    let own_task = order.parent.as_ref().filter(|_| board && workflow.board.is_none());
+    let tasks = own_task.and_then(|parent| Some((parent.item.clone(), parent.task?))).into_iter().collect();
     Begin {
         workflow: workflow.name.clone(),
         digest: order.digest,
@@ -94,7 +96,7 @@ pub(super) fn plan_of(workflow: &Workflow, order: Order, (level, sheet): (u32, S
         feedback,
         taken: Counts::new(),
         visits: Counts::new(),
-        tasks: BTreeMap::new(),
+        tasks,
         heads: BTreeMap::new(),
         anew: Vec::new(),
         step: 1,
@@ -108,6 +110,12 @@ pub(super) fn plan_of(workflow: &Workflow, order: Order, (level, sheet): (u32, S
         imported: None,
         files: BTreeMap::new(),
     }
+}
+
+/// Tells whether a run works on tasks: those of its own board, or the one that it was started for.
+fn has_board(workflow: &Workflow, order: &Order) -> bool {
+    let is_for_task = || order.parent.as_ref().is_some_and(|parent| parent.task.is_some());
+    order.board && (workflow.board.is_some() || is_for_task())
 }
 
 /// What a fork takes over of the items of the other run.
@@ -179,6 +187,7 @@ pub fn find_first(from: &Run) -> Next {
             workflow: mapping.workflow.clone(),
             items: mapping.children().iter().map(|child| child.item.clone()).collect(),
             max_parallel: mapping.max_parallel,
+            publishes: from.board,
         },
         _ => Next::Perform { node: from.node.clone(), item: from.item.clone() },
     }

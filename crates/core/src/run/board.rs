@@ -21,7 +21,9 @@ pub fn task_of(item: &BoardItem, dependencies: BTreeSet<TaskId>) -> Result<Creat
         _ => Priority::Medium,
     };
     let criteria = item.criteria.iter().map(|text| join_lines(text)).collect();
-    Create::new(join_lines(&item.title), item.description.clone(), criteria, dependencies, priority)
+    let create =
+        Create::new(join_lines(&item.title), item.description.clone(), criteria, dependencies, priority)?;
+    Ok(create.starting_from(item.branch.clone(), item.base.clone()))
 }
 
 /// Says what is wrong with items, a line each: two with one key, and on the board what keeps them from being tasks.
@@ -44,7 +46,13 @@ pub(super) fn find_item_faults(items: &[BoardItem], board: bool) -> Vec<String> 
 /// Tells whether what is next is done for an item that was not there before. Without a board it holds for the first item
 /// only, so that a long queue is looked through once.
 pub(super) fn brings_items(run: &Run, next: &Next) -> bool {
-    let Next::Perform { item: Some(item), .. } = next else { return false };
+    let item = match next {
+        Next::Perform { item: Some(item), .. } => item,
+        Next::Map { publishes: true, items, .. } => {
+            return run.board && items.iter().any(|item| !run.tasks.contains_key(&item.key));
+        }
+        _ => return false,
+    };
     let is_known = if run.board {
         run.tasks.contains_key(item)
     } else {

@@ -222,6 +222,9 @@ pub struct Parent {
     pub run_id: RunId,
     /// The key of the item.
     pub item: String,
+    /// The item's task on the board of that run. A child that has no board of its own works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
 }
 
 /// Where a run was forked from.
@@ -297,6 +300,9 @@ pub enum Next {
         items: Vec<Item>,
         /// How many run at once.
         max_parallel: u32,
+        /// Whether the items are put on the board first, because their runs have no board of their own.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        publishes: bool,
     },
     /// Puts a task up for approval and waits until it is merged or sent back.
     Land {

@@ -279,10 +279,17 @@ impl Run {
 
     /// Turns to what is next, or to putting its items on the board first.
     fn place(&mut self, next: &Next) {
-        let Next::Parallel { node, members } = next else { return self.do_next(next) };
-        let mut items = members.iter().filter_map(|member| member.item.as_ref());
-        if self.board && items.any(|item| !self.tasks.contains_key(item)) {
-            (self.node, self.item) = (node.clone(), None);
+        let comes_first = match next {
+            Next::Parallel { members, .. } => {
+                let mut items = members.iter().filter_map(|member| member.item.as_ref());
+                self.board && items.any(|item| !self.tasks.contains_key(item))
+            }
+            // Also when all are there: what they depend on may have changed.
+            Next::Map { publishes, .. } => self.board && *publishes,
+            _ => false,
+        };
+        if comes_first {
+            (self.node, self.item) = (next.node().clone(), None);
             self.turn_to(Phase::Publishing { then: None, before: Some(Box::new(next.clone())) });
         } else {
             self.do_next(next);
@@ -306,7 +313,7 @@ impl Run {
             Next::Ask { node, question } => {
                 (node, self.item.clone(), Phase::Asking { question: question.clone() })
             }
-            Next::Map { node, workflow, items, max_parallel } => {
+            Next::Map { node, workflow, items, max_parallel, .. } => {
                 (node, None, Phase::Mapping(Mapping::new(workflow.clone(), *max_parallel, items)))
             }
             Next::Land { node, edge, item, task_id } => {

@@ -344,10 +344,16 @@ pub(super) fn enter(look: &Look<'_>, node: &Node) -> Result<Next, StepFault> {
                 Some(Limit::Count(count)) => (*count).max(1),
                 Some(Limit::Of(limit)) => flow::evaluate_count(look, limit)?,
             },
+            publishes: publishes(look.workflow(), &workflow.name),
         },
         NodeKind::Pass => Next::Pass { node: name },
         NodeKind::End { .. } => Next::End { node: name },
     })
+}
+
+/// Tells whether the items of a `map` node are tasks of this run, because their runs have no board of their own.
+fn publishes(workflow: &Workflow, child: &str) -> bool {
+    workflow.board.is_some() && workflow.children.get(child).is_some_and(|child| child.board.is_none())
 }
 
 /// Returns what an end says. A run that nobody waits for leaves its state as it is, and so needs no copy of it.

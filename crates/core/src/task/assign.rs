@@ -18,7 +18,7 @@ pub(crate) fn assign(situation: &Situation<'_>, task: &Task, assign: &Assign) ->
         task_id: task.id,
         agent_id: Some(agent_id),
         priority: assign.priority.unwrap_or(task.priority),
-        branch: format!("task/{}", task.id),
+        branch: task.branch_name(),
         target: assign.start.target.clone(),
         base: assign.start.base.clone(),
         path: format!("{}/task-{}", assign.start.folder, task.id),

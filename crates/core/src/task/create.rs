@@ -28,6 +28,8 @@ pub(crate) fn create(situation: &Situation<'_>, id: TaskId, create: &Create) -> 
         priority: create.priority,
         epic_id: create.epic,
         prd: prd.cloned(),
+        branch: create.branch.clone(),
+        base: create.base.clone(),
     }])
 }
 

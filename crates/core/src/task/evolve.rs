@@ -167,8 +167,18 @@ fn is_ready(stage: &Stage) -> bool {
 }
 
 fn created(fact: &Fact) -> Option<Task> {
-    let Event::TaskCreated { task_id, title, description, criteria, dependencies, priority, epic_id, prd } =
-        &fact.event
+    let Event::TaskCreated {
+        task_id,
+        title,
+        description,
+        criteria,
+        dependencies,
+        priority,
+        epic_id,
+        prd,
+        branch,
+        base,
+    } = &fact.event
     else {
         return None;
     };
@@ -181,6 +191,8 @@ fn created(fact: &Fact) -> Option<Task> {
         priority: *priority,
         epic: *epic_id,
         prd: prd.clone(),
+        branch: branch.clone(),
+        base: base.clone(),
         created_at: fact.at,
         updated_at: fact.at,
         rejection_count: 0,

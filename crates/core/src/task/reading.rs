@@ -15,6 +15,11 @@ impl Task {
         }
     }
 
+    /// Returns the name that its branch has or gets.
+    pub fn branch_name(&self) -> String {
+        self.branch.clone().unwrap_or_else(|| format!("task/{}", self.id))
+    }
+
     /// Returns the agent that has or had it, if it is not in the backlog or a person's own.
     pub fn agent(&self) -> Option<&AgentId> {
         match &self.stage {

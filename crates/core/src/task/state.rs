@@ -35,6 +35,12 @@ pub struct Task {
     /// The PRD that it was made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prd: Option<PrdSlug>,
+    /// The name that its branch is to have, if not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit or branch that its work starts from, if not the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it last moved; what is written in its file does not count.
@@ -108,7 +114,7 @@ pub enum Stage {
 /// The branch and folder that a task has to itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worktree {
-    /// `task/<id>`.
+    /// `task/<id>`, unless a workflow named it.
     pub branch: String,
     /// The branch that it is merged into.
     pub target: String,

@@ -138,6 +138,8 @@ fn plan() -> Plan {
         priority: Priority::Medium,
         epic_id: None,
         prd: None,
+        branch: None,
+        base: None,
     };
     let fact = |event| Fact { at: Timestamp::UNIX_EPOCH, actor: Actor::Engine, event };
     let events = [created(1, &[]), created(2, &[1]), created(3, &[2]), created(4, &[])];

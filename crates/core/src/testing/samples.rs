@@ -108,6 +108,8 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
             priority: Priority::High,
             epic_id: EpicId::new(3).ok(),
             prd: "user-auth".parse().ok(),
+            branch: Some("feature/one".into()),
+            base: Some("main".into()),
         },
         Event::TaskDependenciesSet { task_id, dependencies: BTreeSet::from([id(1), id(2)]) },
         Event::TaskEdited {

@@ -409,6 +409,7 @@ impl NewRuns {
 pub(crate) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Order {
     let mut within = parent.within.clone();
     within.push(workflow.to_owned());
+    let task = parent.tasks.get(&item.key).copied();
     Order {
         digest: parent.digest.clone(),
         within,
@@ -417,7 +418,7 @@ pub(crate) fn child_order(parent: &Run, workflow: &str, item: &run::Item) -> Ord
         input: item.input.clone(),
         board: parent.wants_board(),
         recording: parent.recording.clone(),
-        parent: Some(Parent { run_id: parent.id, item: item.key.clone() }),
+        parent: Some(Parent { run_id: parent.id, item: item.key.clone(), task }),
         is_parent_paused: parent.pauses_children(),
     }
 }

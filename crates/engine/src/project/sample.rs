@@ -32,6 +32,22 @@ const SPECKIT_FILES: &[(&str, &str)] = &[
     (".regatta/.gitignore", crate::project::IGNORED),
 ];
 
+/// What the project for the workflow `team` is made of.
+const TEAM_FILES: &[(&str, &str)] = &[
+    ("README.md", include_str!("../../sample/team/README.md")),
+    ("prd.md", TEAM_PRD),
+    ("notes.sh", include_str!("../../sample/team/notes.sh")),
+    ("test.sh", include_str!("../../sample/team/test.sh")),
+    (".regatta/config.toml", include_str!("../../sample/team/config.toml")),
+    (".regatta/scripts/pm.toml", include_str!("../../sample/team/pm.toml")),
+    (".regatta/scripts/dev.toml", include_str!("../../sample/team/dev.toml")),
+    (".regatta/scripts/qa.toml", include_str!("../../sample/team/qa.toml")),
+    (".regatta/scripts/lead.toml", include_str!("../../sample/team/lead.toml")),
+    (".regatta/.gitignore", crate::project::IGNORED),
+];
+
+const TEAM_PRD: &str = include_str!("../../sample/team/prd.md");
+
 const SPECKIT_PRD: &str = include_str!("../../sample/speckit/prd.md");
 
 /// A task of the sample and the agent that is meant for it.
@@ -58,6 +74,13 @@ pub async fn create_speckit_sample(folder: &Path) -> Result<(Project, &'static s
     )
     .await?;
     Ok((project, SPECKIT_PRD))
+}
+
+/// Makes the repository and the project for a run of the workflow `team`, and returns the document to run it on.
+pub async fn create_team_sample(folder: &Path) -> Result<(Project, &'static str), Error> {
+    let message = "A notebook that has no command yet, and what it is to do\n";
+    let project = create(folder, &main_branch()?, TEAM_FILES, message).await?;
+    Ok((project, TEAM_PRD))
 }
 
 /// Makes a repository with these files and opens the project in it.

@@ -8,8 +8,8 @@ use crate::commands::rejecting;
 use crate::commands::run_orders::get_run;
 use crate::core::run::{RecordingMode, Run};
 use crate::core::{
-    Actor, AgentId, Assign, Assignee, Code, Command, Effect, Failure, Problem, Refusal, RunId, Stage, Start,
-    Task, TaskId, WorkPhase,
+    Actor, AgentId, Assign, Assignee, Code, Command, CommitId, Effect, Failure, Problem, Refusal, RunId,
+    Stage, Start, Task, TaskId, WorkPhase,
 };
 use crate::error::Error;
 use crate::log;
@@ -103,11 +103,12 @@ impl Claim<'_> {
             Stage::Backlog if *is_asked && task.error.is_some() => {
                 Found::Failed(task.error.clone().unwrap_or_else(|| taken(self.run, &task)))
             }
-            Stage::Backlog => match self.assign().await {
-                Ok(()) => {
+            Stage::Backlog => match self.assign(&task).await {
+                Ok(None) => {
                     *is_asked = true;
                     Found::Later
                 }
+                Ok(Some(failure)) => Found::Failed(failure),
                 // Somebody else has the agent; it is this run's turn when they are done.
                 Err(Error::Refused(Refusal::AgentAlreadyRunning { .. } | Refusal::NoPlace { .. })) => {
                     Found::Later
@@ -146,9 +147,18 @@ impl Claim<'_> {
         }
     }
 
-    async fn assign(&self) -> Result<(), Error> {
+    /// Assigns the task, or says why its work has no commit to start from.
+    async fn assign(&self, task: &Task) -> Result<Option<Failure>, Error> {
         let (project, is_recorded) = (&self.work.project, is_replay(self.run));
-        let start = self.find_start(see_start(project, self.run).await?).await?;
+        let begun = match (self.run.heads.get(self.item), &task.base) {
+            (Some(head), _) => Some(head.clone()),
+            (None, Some(base)) => match find_base(project, base).await? {
+                Some(found) => Some(found),
+                None => return Ok(Some(no_base(self.run.id, task, base))),
+            },
+            (None, None) => None,
+        };
+        let start = self.find_start(see_start(project, self.run).await?, begun.as_ref()).await?;
         if is_recorded {
             replay_branch::ensure_branch(project, &start).await?;
         }
@@ -156,12 +166,12 @@ impl Claim<'_> {
         // A run waits on its own: the queue would start one session where the run has many.
         let assign = Assign { to, priority: None, start, run, is_recorded, may_queue: false };
         let order = Order { fence: Some(self.work.token), ..Order::new(Some(self.task), &Actor::Engine) };
-        orders::give(project, order, Command::Assign(assign)).await.map(|_| ())
+        orders::give(project, order, Command::Assign(assign)).await.map(|_| None)
     }
 
-    /// A fork continues an item from the last commit of the other run.
-    async fn find_start(&self, start: Start) -> Result<Start, Error> {
-        let Some(head) = self.run.heads.get(self.item) else { return Ok(start) };
+    /// A fork continues an item from the last commit of the other run, and a workflow may name a commit too.
+    async fn find_start(&self, start: Start, head: Option<&CommitId>) -> Result<Start, Error> {
+        let Some(head) = head else { return Ok(start) };
         let (target, begun) = (orders::to_git(&start.base)?, orders::to_git(head)?);
         let base = match self.work.project.repository().find_merge_base(&target, &begun).await? {
             // It was merged later: the diff must be the one that the step saw, or there would be nothing to
@@ -201,6 +211,18 @@ impl Claim<'_> {
         }
         Ok(None)
     }
+}
+
+/// Finds the commit that a workflow names as a start: of a branch, or by its ID.
+async fn find_base(project: &Project, base: &str) -> Result<Option<CommitId>, Error> {
+    let repository = project.repository();
+    if let Ok(branch) = regatta_git::BranchName::parse(base)
+        && let Some(head) = repository.find_branch(&branch).await?
+    {
+        return Ok(Some(orders::from_git(&head)));
+    }
+    let found = repository.resolve_commit(base).await?;
+    Ok(found.map(|commit| orders::from_git(&commit)))
 }
 
 /// Finds where work for a run would start, if nothing existed yet.
@@ -252,6 +274,19 @@ fn nobody(run: RunId, task: TaskId) -> Failure {
             format!("add an entry `[agents.NAME]` to the config, then `regatta run resume {run}`"),
         )
         .with("taskId", task.number()),
+    )
+}
+
+fn no_base(run: RunId, task: &Task, base: &str) -> Failure {
+    Failure::from(
+        Problem::new(
+            Code::BaseNotFound,
+            format!("run {run} cannot start work on task #{}", task.id),
+            format!("its workflow starts it from `{base}`, which is no branch and no commit here"),
+            format!("create or fetch it, then `regatta run resume {run}`; or `regatta run stop {run}`"),
+        )
+        .with("taskId", task.id.number())
+        .with("base", base),
     )
 }
 

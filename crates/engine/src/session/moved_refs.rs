@@ -63,13 +63,13 @@ fn is_ours(moved: &MovedRef, tasks: &[Task]) -> bool {
     let Some(branch) = moved.name.strip_prefix("refs/heads/") else { return false };
     // The branch of a step without a task is removed along with it.
     branch.starts_with("run/")
-        || tasks.iter().any(|task| explains((task.id, &task.stage), branch, moved.to.as_ref()))
+        || tasks.iter().any(|task| explains((&task.branch_name(), &task.stage), branch, moved.to.as_ref()))
 }
 
-fn explains((task, stage): (TaskId, &Stage), branch: &str, to: Option<&CommitId>) -> bool {
+fn explains((own, stage): (&str, &Stage), branch: &str, to: Option<&CommitId>) -> bool {
     match stage {
         // Removed when it was cancelled.
-        Stage::Backlog => to.is_none() && branch == format!("task/{task}"),
+        Stage::Backlog => to.is_none() && branch == own,
         // Its own agent is working there.
         Stage::InProgress(work) => work.worktree.branch == branch,
         Stage::WaitingApproval(review) if review.worktree.branch == branch => match review.phase {
@@ -173,7 +173,7 @@ mod tests {
             (landed(), "task/7", &gone, true),
             (landed(), "keep", &merge, false),
         ] {
-            let found = explains(("7".parse().unwrap(), &stage), branch, to.as_ref());
+            let found = explains(("task/7", &stage), branch, to.as_ref());
             assert_eq!(found, is_explained, "{branch} to {to:?} by {stage:?}");
         }
     }

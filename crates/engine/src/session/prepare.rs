@@ -155,6 +155,7 @@ fn variables(plan: &Plan<'_>, task: Option<&Task>) -> BTreeMap<String, String> {
         Some(ask) => pairs.extend([
             ("run", ask.run.id.to_string()),
             ("step", ask.run.step.to_string()),
+            ("node", ask.run.node.to_string()),
             ("role", ask.role.to_owned()),
             ("item", ask.run.item.clone().unwrap_or_default()),
             ("visit", plan.number.to_string()),

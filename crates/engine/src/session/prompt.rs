@@ -35,11 +35,11 @@ pub(crate) fn render(
     let _ = write!(
         text,
         "\n## How to work\n\n\
-         This is session {session}. You are in a git worktree of your own, on the branch `task/{}`. Change files only \
+         This is session {session}. You are in a git worktree of your own, on the branch `{}`. Change files only \
          below the current folder. Commit as you go if you like: what you leave uncommitted is committed for you when \
          you end. When no session follows, the whole change is submitted for review. Do not push, switch \
          branches or merge into another branch.\n",
-        task.id
+        task.branch_name()
     );
     text.push_str(&render_protocol(task, file, share));
     text

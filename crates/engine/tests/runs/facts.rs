@@ -150,7 +150,7 @@ async fn a_run_knows_its_steps_its_roles_and_its_work() {
     assert_eq!(told["files"][0]["action"], "added", "over both sessions: {told}");
     assert_eq!(told["branch"], "task/1");
     assert_eq!((&told["run"]["status"], &told["run"]["node"]), (&json!("running"), &json!("work")));
-    assert_eq!((&told["run"]["steps"], &told["run"]["sessions"]), (&json!(1), &json!(2)));
+    assert_eq!((&told["run"]["steps"], &told["run"]["sessions"]), (&json!(2), &json!(2)));
     assert_eq!(
         (&told["roles"]["coder"]["visits"], &told["roles"]["coder"]["status"]),
         (&json!(2), &json!("completed"))

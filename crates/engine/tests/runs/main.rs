@@ -3,6 +3,7 @@
 
 mod begun_again;
 mod board;
+mod boards_above;
 mod cancels;
 mod children;
 mod edits;

@@ -20,6 +20,10 @@ pub struct BoardItem {
     pub priority: Option<String>,
     /// The keys of the items it depends on.
     pub depends: Vec<String>,
+    /// The name of its branch, if the workflow gives it one.
+    pub branch: Option<String>,
+    /// The commit or branch that its work starts from, if the workflow names one.
+    pub base: Option<String>,
 }
 
 /// Evaluates the items of the board; there are none without one.
@@ -42,6 +46,8 @@ pub fn board_items(look: &Look<'_>) -> Result<Vec<BoardItem>, StepFault> {
             criteria: texts(&value, &board.criteria)?,
             priority: text(&value, &board.priority)?,
             depends: texts(&value, &board.depends)?,
+            branch: text(&value, &board.branch)?,
+            base: text(&value, &board.base)?,
             key,
         })
     };

@@ -2,13 +2,14 @@
 
 use super::facts::time;
 use super::member::{ChildState, Member, RoleState, RoleStatus, Visit};
+use super::told::{tell_start, tell_step};
 use super::{KEPT_MAX, Known, find_within};
 use crate::message::{self, Party};
-use crate::run::{Event, MemberCame, Next, Phase, Run, Status};
+use crate::run::{Event, MemberCame, Phase, Run, Status};
 use crate::session::{self, Ending};
 use crate::{AnyEvent, Fact, Failure, RunId, TaskId};
 use jiff::Timestamp;
-use regatta_flow::{FactName, NodeKind, PathStep, Sheet, Workflow};
+use regatta_flow::{FactName, PathStep, Sheet, Workflow};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ impl Known {
         }
         let Some(member) = self.members.get_mut(&id) else { return };
         let step = member.run.step;
+        let was_publishing = matches!(member.run.phase(), Some(Phase::Publishing { .. }));
         let is_asking = matches!(member.run.phase(), Some(Phase::Asking { .. }));
         match &fact.event {
             Event::RunStepped { node, choice, next, .. } => {
@@ -57,7 +59,8 @@ impl Known {
         note_role_of(member, fact);
         member.run.evolve_in_place(fact);
         self.note_fields(id, &fact.event, is_asking);
-        self.note_place(id, fact.at, step);
+        // With its items on the board, a run does what the step before led to.
+        self.note_place(id, fact.at, if was_publishing { 0 } else { step });
         self.note_times(id, fact.at);
         self.touch(id, &[FactName::Run, FactName::Roles]);
     }
@@ -79,13 +82,17 @@ impl Known {
                 member.letters.push(message.clone(), KEPT_MAX, |_| true);
             }
         }
-        let tasks: Vec<(String, TaskId)> =
-            plan.tasks.iter().map(|(key, task)| (key.clone(), *task)).collect();
+        // The one that it works on for the run above stays on the board of that run.
+        let is_above = |task: &TaskId| plan.parent.as_ref().is_some_and(|parent| parent.task == Some(*task));
+        let own = plan.tasks.iter().filter(|(_, task)| !is_above(task));
+        let tasks: Vec<(String, TaskId)> = own.map(|(key, task)| (key.clone(), *task)).collect();
         self.members.insert(id, member);
         tasks.into_iter().for_each(|(key, task)| self.see_task(id, key, task));
         if let (Some(parent), Some(key)) = (&plan.parent, &key) {
             self.start_child(parent.run_id, key, id, &plan.input);
         }
+        let told = tell_start(find_within(&self.definition, &plan.within), fact.at, &plan.next);
+        self.note_step(id, told);
         self.note_place(id, fact.at, 0);
         self.note_times(id, fact.at);
         self.touch(id, &FactName::ALL);
@@ -338,38 +345,6 @@ fn without_null(mut value: Value) -> Value {
         fields.retain(|_, field| !field.is_null());
     }
     value
-}
-
-/// Says what a step was, but for whose it is.
-fn tell_step(
-    workflow: &Workflow,
-    at: Timestamp,
-    node: &regatta_flow::NodeName,
-    choice: &crate::run::Choice,
-    next: &Next,
-) -> Map<String, Value> {
-    let edge = workflow.find_edge(choice.edge.as_str());
-    let to = match (next, edge) {
-        (Next::Land { .. }, Some(edge)) => edge.to.name.clone(),
-        _ => next.node().clone(),
-    };
-    let mut told = Map::new();
-    let mut put = |name: &str, value: Value| drop(told.insert(name.to_owned(), value));
-    put("at", time(at).into());
-    put("from", node.to_string().into());
-    put("edge", choice.edge.to_string().into());
-    if let Some(edge) = edge.filter(|edge| !edge.title.is_empty()) {
-        put("title", edge.title.clone().into());
-    }
-    put("to", to.to_string().into());
-    let kind = workflow.find_node(to.as_str()).map(|node| &node.kind);
-    if let Some(NodeKind::Agent { role, .. }) = kind {
-        put("role", role.name.clone().into());
-    }
-    if let Next::Map { items, .. } = next {
-        put("items", items.len().into());
-    }
-    told
 }
 
 /// An item of a `map` node waits; one that had a run before begins again.

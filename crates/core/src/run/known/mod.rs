@@ -14,6 +14,7 @@ mod member;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod told;
 mod work;
 
 use super::Run;

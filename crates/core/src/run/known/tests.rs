@@ -106,11 +106,18 @@ impl Told {
             priority: Priority::High,
             epic_id: None,
             prd: None,
+            branch: None,
+            base: None,
         });
         let items =
             ["a", "b"].map(|key| Item { key: key.into(), depends: Vec::new(), input: json!({ "key": key }) });
-        let next =
-            Next::Map { node: node("all"), workflow: "below".into(), items: items.into(), max_parallel: 2 };
+        let next = Next::Map {
+            node: node("all"),
+            workflow: "below".into(),
+            items: items.into(),
+            max_parallel: 2,
+            publishes: false,
+        };
         told.tell(created(1, next, None));
         told.tell(Event::RunPublished {
             run_id: run(1),
@@ -159,7 +166,7 @@ fn created(number: u32, next: Next, item: Option<&str>) -> Event {
         passes: false,
         item: None,
         takes_up: false,
-        parent: item.map(|item| Parent { run_id: run(1), item: item.into() }),
+        parent: item.map(|item| Parent { run_id: run(1), item: item.into(), task: None }),
         is_parent_paused: false,
         forked: None,
         imported: None,
@@ -225,10 +232,15 @@ fn children_are_listed_with_what_they_show_also_those_that_wait() {
     let steps = told.fact(1, FactName::Steps);
     assert_eq!(
         steps,
-        json!([{ "n": 1, "key": "a", "at": "1970-01-01T00:00:06.000Z", "from": "work", "edge": "worked", "to": "done" }])
+        json!([
+            { "n": 1, "at": "1970-01-01T00:00:02.000Z", "to": "all", "items": 2 },
+            { "n": 2, "key": "a", "at": "1970-01-01T00:00:04.000Z", "to": "work", "role": "worker" },
+            { "n": 3, "key": "a", "at": "1970-01-01T00:00:06.000Z", "from": "work", "edge": "worked", "to": "done" },
+        ]),
+        "how each run began, and its steps"
     );
-    assert_eq!(told.fact(2, FactName::Steps)[0]["key"], Value::Null, "its own step has no key");
-    assert_eq!(told.fact(1, FactName::Run)["steps"], 1);
+    assert_eq!(told.fact(2, FactName::Steps)[1]["key"], Value::Null, "its own step has no key");
+    assert_eq!(told.fact(1, FactName::Run)["steps"], 3);
 }
 
 #[test]

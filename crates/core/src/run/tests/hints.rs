@@ -42,8 +42,11 @@ fn a_child_names_the_run_to_fork() {
     let hint = |within: &[&str], parent: Option<u32>| {
         let (mut play, _) = Play::begin(&one_edge("when = \"false\""), |order| {
             order.within = within.iter().map(|name| (*name).to_owned()).collect();
-            order.parent =
-                parent.map(|run| Parent { run_id: RunId::new(run).unwrap(), item: "a".to_owned() });
+            order.parent = parent.map(|run| Parent {
+                run_id: RunId::new(run).unwrap(),
+                item: "a".to_owned(),
+                task: None,
+            });
         })
         .unwrap();
         play.tell(Command::Performed { step: 1, asks: 0, output: Value::from(1), head: None, edits: 0 })

@@ -133,7 +133,8 @@ fn begin(example: &Example, words: &[&str]) -> Result<(Play, Told), Refusal> {
                 ("board", _) => order.board = true,
                 ("held", _) => order.is_parent_paused = true,
                 ("child", _) => {
-                    order.parent = Some(Parent { run_id: RunId::new(9).unwrap(), item: "this".to_owned() });
+                    order.parent =
+                        Some(Parent { run_id: RunId::new(9).unwrap(), item: "this".to_owned(), task: None });
                 }
                 (_, Some(("level", number))) => order.level = Some(number.parse().unwrap()),
                 (_, Some((name, value))) => {

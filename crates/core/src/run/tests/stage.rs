@@ -136,6 +136,8 @@ impl Stage {
                 priority: crate::Priority::Medium,
                 epic_id: None,
                 prd: None,
+                branch: None,
+                base: None,
             });
             self.assign(task_id);
             tasks.insert(item.key, task_id);
@@ -360,6 +362,7 @@ pub(super) fn assert_shows(found: &Value, printed: &Value, at: &str) {
             (Ok(found), Ok::<Timestamp, _>(printed)) => assert_eq!(found, printed, "{at}"),
             _ => assert_eq!(found, text, "{at}"),
         },
+        (Value::Number(found), Value::Number(number)) => assert_eq!(found.as_f64(), number.as_f64(), "{at}"),
         _ => assert_eq!(found, printed, "{at}"),
     }
 }

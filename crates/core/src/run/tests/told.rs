@@ -161,7 +161,7 @@ fn describe_next(next: &Next) -> String {
             format!("parallel {node} [{}]", names.join(" "))
         }
         Next::Ask { node, question } => format!("ask {node} {question:?}"),
-        Next::Map { node, workflow, items, max_parallel } => {
+        Next::Map { node, workflow, items, max_parallel, .. } => {
             let keys: Vec<&str> = items.iter().map(|item| item.key.as_str()).collect();
             format!("map {node} {workflow} [{}] {max_parallel} at once", keys.join(" "))
         }

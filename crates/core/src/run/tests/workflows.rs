@@ -60,6 +60,38 @@ pub(super) fn cycle_files() -> BTreeMap<String, String> {
     )
 }
 
+/// The files of `team`.
+pub(super) fn team_files() -> BTreeMap<String, String> {
+    shipped!("team":
+        "workflow.toml",
+        "state.schema.json",
+        "input.schema.json",
+        "files/dev_to_qa.schema.json",
+        "files/group_status.schema.json",
+        "files/orchestrator_state.schema.json",
+        "files/pm_state.schema.json",
+        "files/qa_to_techlead.schema.json",
+        "files/techlead_to_dev.schema.json",
+        "roles/pm-check.md",
+        "roles/pm-check.output.json",
+        "roles/pm-plan.md",
+        "roles/pm-plan.output.json",
+        "children/group/workflow.toml",
+        "children/group/state.schema.json",
+        "children/group/input.schema.json",
+        "children/group/roles/advise.md",
+        "children/group/roles/advise.output.json",
+        "children/group/roles/developer.md",
+        "children/group/roles/developer.output.json",
+        "children/group/roles/pm-simplify.md",
+        "children/group/roles/pm-simplify.output.json",
+        "children/group/roles/qa_expert.md",
+        "children/group/roles/qa_expert.output.json",
+        "children/group/roles/review.md",
+        "children/group/roles/review.output.json",
+    )
+}
+
 /// Returns `speckit`.
 pub(super) fn speckit() -> Example {
     static SPECKIT: LazyLock<Arc<Workflow>> = LazyLock::new(|| load(speckit_files()));

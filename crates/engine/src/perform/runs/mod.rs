@@ -5,6 +5,8 @@
 pub(super) mod children;
 pub(super) mod drop;
 mod fork_hint;
+mod item_branches;
+mod item_order;
 pub(super) mod land;
 mod members;
 pub(super) mod node;

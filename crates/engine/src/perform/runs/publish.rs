@@ -1,5 +1,5 @@
 //! Puts the items of a run on the board: the tasks, and the record of which task belongs to which item, in
-//! one append.
+//! one append. Those that are there already and wait depend on what the workflow says now.
 
 use crate::clock;
 use crate::commands::batch::{Batch, reads};
@@ -11,7 +11,7 @@ use crate::core::document::Catalogue;
 use crate::core::machine::Column;
 use crate::core::run::{self, Command, Phase, Run, find_board_items, task_of};
 use crate::core::{
-    Actor, Assignments, Code, Failure, Plan, RunId, Settings, Situation, Task, TaskId, decide,
+    Actor, Assignments, Code, Depend, Failure, Plan, RunId, Settings, Situation, Stage, Task, TaskId, decide,
 };
 use crate::error::Error;
 use crate::log;
@@ -19,7 +19,7 @@ use crate::log::Stream;
 use crate::log::list;
 use crate::perform::Work;
 use crate::perform::log_watch::LogWatch;
-use crate::perform::runs::settle;
+use crate::perform::runs::{item_branches, item_order, settle};
 use crate::project::Project;
 use crate::runs::claim::{self, Claim, Found};
 use crate::runs::driver::Driver;
@@ -103,11 +103,14 @@ async fn take_up(work: &Work, driver: &Driver) -> Result<TakenUp, Error> {
 
 /// Returns the items of the board that have no task yet.
 fn find_items(driver: &Driver, at: Timestamp) -> Result<Vec<BoardItem>, Failure> {
+    let mut items = find_all_items(driver, at)?;
+    items.retain(|item| !driver.run().tasks.contains_key(&item.key));
+    Ok(items)
+}
+
+fn find_all_items(driver: &Driver, at: Timestamp) -> Result<Vec<BoardItem>, Failure> {
     let run = driver.run();
-    match find_board_items(driver.inputs(at), run) {
-        Ok(items) => Ok(items.into_iter().filter(|item| !run.tasks.contains_key(&item.key)).collect()),
-        Err(fault) => Err(run::explain_node(run, &fault)),
-    }
+    find_board_items(driver.inputs(at), run).map_err(|fault| run::explain_node(run, &fault))
 }
 
 /// The items of a run that become tasks.
@@ -120,7 +123,7 @@ struct Publish<'a> {
 /// What came of it.
 #[derive(Serialize, Deserialize)]
 enum Published {
-    /// The new tasks.
+    /// The tasks that are new or changed.
     Tasks(Vec<TaskId>),
     /// One was refused, and nothing was stored.
     Refused(Failure),
@@ -133,21 +136,35 @@ struct Board {
     driver: Driver,
     plan: Stream<Plan>,
     catalogue: Stream<Catalogue>,
+    /// Those that are there already, in the order of their keys.
+    known: Vec<Stream<Option<Task>>>,
     tasks: Vec<Stream<Option<Task>>>,
+    /// The branches that the items name and that exist.
+    taken: BTreeSet<String>,
 }
 
-reads!(Board: plan, catalogue, tasks, driver);
+reads!(Board: plan, catalogue, known, tasks, driver);
 
 impl Round for Publish<'_> {
     type Reads = Board;
     type Answer = Published;
 
     async fn load(&self, project: &Project) -> Result<Board, Error> {
+        let driver = Driver::load(project, self.run).await?;
+        let mut known = Vec::new();
+        if self.is_due(driver.run()).is_some() {
+            for task in driver.run().tasks.values() {
+                known.push(Stream::load(project, log::task_stream(*task)).await?);
+            }
+        }
+        let items = find_items(&driver, clock::now()).unwrap_or_default();
         Ok(Board {
-            driver: Driver::load(project, self.run).await?,
             plan: orders::load_plan(project).await?,
             catalogue: documents::load_catalogue(project).await?,
+            known,
             tasks: Vec::new(),
+            taken: item_branches::find_taken(project, &items).await?,
+            driver,
         })
     }
 
@@ -155,10 +172,16 @@ impl Round for Publish<'_> {
         if self.is_due(board.driver.run()).is_none() {
             return Ok(Verdict::Append(Published::Tasks(Vec::new())));
         }
-        let items = match find_items(&board.driver, batch.at) {
+        let all = match find_all_items(&board.driver, batch.at) {
             Ok(items) => items,
             Err(failure) => return Ok(Verdict::Withdraw(Published::Never(failure))),
         };
+        let known = &board.driver.run().tasks;
+        let items: Vec<BoardItem> =
+            all.iter().filter(|item| !known.contains_key(&item.key)).cloned().collect();
+        if let Some(failure) = item_branches::find_fault(self.run, &items, &board.taken) {
+            return Ok(Verdict::Withdraw(Published::Refused(failure)));
+        }
         let tasks = match self.add_all(board, &items, batch) {
             Ok(tasks) => tasks,
             Err(error) => {
@@ -166,7 +189,8 @@ impl Round for Publish<'_> {
                 return Ok(Verdict::Withdraw(Published::Refused(failure)));
             }
         };
-        let new = tasks.values().copied().collect();
+        let mut new: Vec<TaskId> = tasks.values().copied().collect();
+        new.extend(self.update_known(board, (&all, &tasks), batch));
         board.driver.decide(Actor::Engine, &Command::Published { step: self.step, tasks }, batch)?;
         Ok(Verdict::Append(Published::Tasks(new)))
     }
@@ -181,8 +205,7 @@ impl Publish<'_> {
         }
     }
 
-    /// Makes a task of each item, in their order; what an item depends on must come before it, or exist
-    /// already.
+    /// Makes a task of each item, in their order, but after those that it depends on.
     fn add_all(
         &self,
         board: &mut Board,
@@ -190,7 +213,7 @@ impl Publish<'_> {
         batch: &mut Batch,
     ) -> Result<BTreeMap<String, TaskId>, Error> {
         let mut tasks = BTreeMap::new();
-        for item in items {
+        for item in item_order::sort(items) {
             let known = &board.driver.run().tasks;
             let find = |key: &String| tasks.get(key).or_else(|| known.get(key)).copied();
             let dependencies: BTreeSet<TaskId> = item.depends.iter().filter_map(find).collect();
@@ -198,6 +221,53 @@ impl Publish<'_> {
             tasks.insert(item.key.clone(), id);
         }
         Ok(tasks)
+    }
+
+    /// Makes the tasks that were there before and that nobody has begun depend on what their items depend on now. What
+    /// a person added stays.
+    fn update_known(
+        &self,
+        board: &mut Board,
+        (items, new): (&[BoardItem], &BTreeMap<String, TaskId>),
+        batch: &mut Batch,
+    ) -> Vec<TaskId> {
+        let Board { driver, plan, catalogue, known: streams, .. } = board;
+        if driver.workflow().board.as_ref().is_none_or(|found| found.depends.is_none()) {
+            return Vec::new();
+        }
+        let tasks = &driver.run().tasks;
+        let own: BTreeSet<TaskId> = tasks.values().copied().collect();
+        let mut changed = Vec::new();
+        for stream in streams {
+            let Some(task) = stream.state.clone().filter(|task| matches!(task.stage, Stage::Backlog)) else {
+                continue;
+            };
+            let Some(item) = items.iter().find(|item| tasks.get(&item.key) == Some(&task.id)) else {
+                continue;
+            };
+            let find = |key: &String| new.get(key).or_else(|| tasks.get(key)).copied();
+            let wanted: BTreeSet<TaskId> = item.depends.iter().filter_map(find).collect();
+            let add = wanted.difference(&task.dependencies).copied().collect();
+            let remove = task.dependencies.iter().filter(|on| own.contains(on) && !wanted.contains(on));
+            let depend = Depend { add, remove: remove.copied().collect() };
+            let situation = Situation {
+                task: Some(&task),
+                assignments: &Assignments::default(),
+                plan: &plan.state,
+                catalogue: &catalogue.state,
+                upstream: &BTreeMap::<TaskId, Column>::new(),
+                settings: self.settings,
+            };
+            // One that would wait for itself stays as it is.
+            let command = crate::core::Command::Depend(depend);
+            let Ok(decision) = decide(&situation, task.id, &Actor::Engine, &command) else { continue };
+            if !decision.events.is_empty() {
+                batch.add(&mut [stream, plan], decision.events);
+                batch.list(list::rows_of(task.id, stream.state.as_ref()));
+                changed.push(task.id);
+            }
+        }
+        changed
     }
 
     fn add(
