@@ -116,6 +116,10 @@ fn render(run: &RunView) -> String {
         let number = child.run.map_or_else(|| "not started".to_owned(), |run| format!("run {run}"));
         fields.add("child", format!("{}: {number}{}", child.key, if child.ended { ", ended" } else { "" }));
     }
+    for member in &run.members {
+        let item = member.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
+        fields.add("member", format!("{}{item}: {}", member.node, member.status));
+    }
     if let Some(park) = &run.parked {
         fields.add("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
     }
