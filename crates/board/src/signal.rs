@@ -178,6 +178,6 @@ mod tests {
         let input = json!({ "properties": { hostile: { "title": hostile, "description": hostile, "enum": [hostile] } } });
         let html = dialog(RunId::new(7).unwrap(), &signal(input)).into_string();
         assert!(!html.contains("<script>") && !html.contains("\">x"), "{html}");
-        assert!(html.contains("Run 7") && html.contains("data-kind=\"text\""), "{html}");
+        assert!(html.contains("run 7") && html.contains("data-kind=\"text\""), "{html}");
     }
 }
