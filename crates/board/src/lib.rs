@@ -27,6 +27,7 @@ pub mod run;
 mod sample;
 pub mod session;
 pub mod shell;
+pub mod signal;
 pub mod soon;
 pub mod start;
 pub mod task;

@@ -1,6 +1,7 @@
 //! Runs: the list, and the page of one with its steps, the edge that each took and why.
 
-use crate::act::attributes;
+mod state;
+
 use crate::ball::Tone;
 use crate::markup::{Markup, escape, render};
 use crate::parts;
@@ -9,11 +10,11 @@ use crate::shell::Shell;
 use crate::words::{self, Clock};
 use askama::Template;
 use regatta_engine::SessionLog;
-use regatta_engine::core::WaitsFor;
 use regatta_engine::core::run::Status;
 use regatta_engine::messages::MessageView;
 use regatta_engine::runs::{RunView, StepView, TriedView};
-use serde_json::{Value, json};
+use serde_json::Value;
+use state::{actions, line, state};
 
 /// How many of the newest steps are shown; the rest are on the pages before.
 pub const STEPS_MAX: usize = 200;
@@ -23,6 +24,9 @@ const VALUE_CHARACTERS_MAX: usize = 300;
 
 /// How many of the newest messages are shown.
 const MESSAGES_MAX: usize = 30;
+
+/// How many of the runs that it started are shown.
+const CHILDREN_MAX: usize = 100;
 
 /// What the page of a run shows.
 pub struct About {
@@ -38,6 +42,8 @@ pub struct About {
     pub messages: Vec<MessageView>,
     /// Its tasks.
     pub tasks: Vec<TaskLine>,
+    /// The runs that it has started, the oldest first.
+    pub children: Vec<RunView>,
     /// The time.
     pub clock: Clock,
 }
@@ -86,14 +92,17 @@ struct Row<'a> {
 
 /// Renders the rows of the list alone.
 pub fn rows(runs: &[RunView], next: Option<u32>, clock: &Clock) -> Markup {
-    let row = |run| Row {
+    render(&Rows { runs: runs.iter().map(|run| row(run, clock)).collect(), next })
+}
+
+fn row<'a>(run: &'a RunView, clock: &Clock) -> Row<'a> {
+    Row {
         run,
         title: title(run),
         line: line(run, clock),
         steps: words::count(run.step, "step"),
         age: parts::age(clock, run.updated_at),
-    };
-    render(&Rows { runs: runs.iter().map(row).collect(), next })
+    }
 }
 
 #[derive(Template)]
@@ -131,57 +140,6 @@ pub fn title(run: &RunView) -> String {
     found.map_or_else(|| run.workflow.clone(), |title| words::one_line(&title, 120))
 }
 
-/// The status line of a run.
-fn line(run: &RunView, clock: &Clock) -> Markup {
-    let (tone, icon, text) = state(run, clock);
-    let mark = if tone == Tone::Live {
-        "<span class=\"live\"></span>".to_owned()
-    } else {
-        parts::icon(icon).into_string()
-    };
-    Markup::new(format!("<p class=\"{}\">{mark}<span>{}</span></p>", tone.class(), escape(&text)))
-}
-
-fn state(run: &RunView, clock: &Clock) -> (Tone, &'static str, String) {
-    if let Some(question) = &run.question {
-        return (Tone::You, "ask", words::one_line(&format!("Asks: {question}"), 160));
-    }
-    if let Some(park) = &run.parked {
-        return (Tone::Clock, "clock", format!("Paused until {}, then continues", clock.time(park.until)));
-    }
-    let error = run.recovery.as_ref().map(|recovery| recovery.headline.clone());
-    let error = error.or_else(|| run.error.as_ref().map(|error| words::one_line(&error.message, 160)));
-    match (run.status, run.waits_for) {
-        (Status::Completed, _) => (Tone::Rest, "check", "Completed".to_owned()),
-        (Status::Failed, _) => (Tone::Rest, "x", error.unwrap_or_else(|| "Failed".to_owned())),
-        (Status::Paused, _) if error.is_none() => (Tone::You, "pause", "Paused".to_owned()),
-        (_, WaitsFor::You) => match error {
-            Some(error) => (Tone::Stop, "x", error),
-            None if run.phase == "landing" => {
-                let tasks: Vec<String> =
-                    run.tasks.values().last().map(|task| format!("#{task}")).into_iter().collect();
-                (Tone::You, "eye", format!("Waits for your review of {}", tasks.join(", ")))
-            }
-            None if run.phase == "unattended" => (Tone::You, "off", "No engine works on it".to_owned()),
-            None => (Tone::You, "person", "Waits for you".to_owned()),
-        },
-        (_, WaitsFor::Task) => (Tone::Other, "link", format!("{}: waits for its task", run.node)),
-        _ => (Tone::Live, "play", describe(run)),
-    }
-}
-
-fn describe(run: &RunView) -> String {
-    let item = run.item.as_ref().map_or_else(String::new, |item| format!(" on {item}"));
-    match run.phase {
-        "mapping" => format!(
-            "{}: {} run",
-            run.node,
-            words::count(run.children.len() as u64, "child").replace("childs", "children")
-        ),
-        _ => format!("Step {}: {}{item}", run.step, run.node),
-    }
-}
-
 #[derive(Template)]
 #[template(path = "run_head.html")]
 struct Head<'a> {
@@ -215,39 +173,6 @@ fn head(about: &About) -> Markup {
     render(&Head { run, title: title(run), state, actions: actions(run) })
 }
 
-fn actions(run: &RunView) -> Vec<(String, &'static str, &'static str, Markup)> {
-    let path = |verb: &str| format!("/api/runs/{}/{verb}", run.id);
-    let mut acts = Vec::new();
-    let is_over = matches!(run.status, Status::Completed | Status::Failed);
-    // A run that asks continues with the answer.
-    if !is_over && run.question.is_none() {
-        if run.status == Status::Paused || run.phase == "unattended" {
-            acts.push(("Resume".to_owned(), "play", "", attributes(&json!({ "path": path("resume") }))));
-        } else {
-            acts.push(("Pause".to_owned(), "pause", "", attributes(&json!({ "path": path("pause") }))));
-        }
-    }
-    // Without a step it is the last one that was not the end.
-    let (from, body) = match is_over {
-        true => ("its last step".to_owned(), json!({})),
-        false => (format!("step {}", run.step.max(1)), json!({ "at": run.step.max(1) })),
-    };
-    let ask = json!({ "title": format!("Start a new run from {from}?"), "text": "It begins with the state of that step. This run stays as it is.", "ok": "Fork the run" });
-    let fork = json!({ "path": path("fork"), "body": body, "ask": ask });
-    acts.push((format!("Fork from {from}"), "fork", "extra", attributes(&fork)));
-    if !is_over {
-        let ask = json!({ "title": format!("Stop run {}?", run.id), "text": "It ends, and cannot be resumed. The work of its tasks is kept.",
-            "label": "Why (optional)", "field": "reason", "ok": "Stop the run", "danger": true });
-        acts.push((
-            "Stop".to_owned(),
-            "x",
-            "plain danger extra",
-            attributes(&json!({ "path": path("stop"), "ask": ask })),
-        ));
-    }
-    acts
-}
-
 #[derive(Template)]
 #[template(path = "run_body.html")]
 struct Body<'a> {
@@ -257,6 +182,11 @@ struct Body<'a> {
     steps: Vec<Step<'a>>,
     before: usize,
     tasks: &'a [TaskLine],
+    children: Vec<Row<'a>>,
+    more_children: usize,
+    /// The keys of the items whose runs are not started.
+    to_come: Vec<&'a str>,
+    topics: String,
 }
 
 /// A step with the edge it took.
@@ -308,7 +238,20 @@ fn body(about: &About) -> Markup {
         steps,
         before: about.steps_before,
         tasks: &about.tasks,
+        more_children: about.children.len().saturating_sub(CHILDREN_MAX),
+        children: about.children.iter().take(CHILDREN_MAX).map(|child| row(child, &about.clock)).collect(),
+        to_come: run.children.iter().filter(|child| child.run.is_none()).map(|child| &*child.key).collect(),
+        topics: topics(about),
     })
+}
+
+/// Names what the events are about that change what is shown.
+fn topics(about: &About) -> String {
+    let children = about.children.iter().map(|child| format!("run:{}", child.id));
+    let tasks = about.tasks.iter().map(|task| format!("task:{}", task.id));
+    let all: Vec<String> =
+        [format!("run:{}", about.run.id)].into_iter().chain(children).chain(tasks).collect();
+    all.join(" ")
 }
 
 fn took(span: jiff::SignedDuration) -> String {
@@ -325,13 +268,26 @@ fn says(step: &StepView) -> Markup {
         format!(" <span class=\"dim\">for</span> <a class=\"link\" href=\"/tasks/{task}\">#{task}</a>")
     });
     let back = if step.sent_back { " <span class=\"chip warn\">sent back</span>" } else { "" };
+    let came = step.outcome.filter(|_| !step.sent_back).map_or_else(String::new, |outcome| {
+        format!(" <span class=\"chip warn\">{}</span>", escape(&say_outcome(outcome.as_str())))
+    });
     let used = if step.exhausted { " <span class=\"chip warn\">used up</span>" } else { "" };
     Markup::new(format!(
-        "<b>{}</b>{item} <span class=\"dim\">took</span> <code>{}</code>{used} <span class=\"dim\">to</span> <b>{}</b>{task}{back}",
+        "<b>{}</b>{item} <span class=\"dim\">took</span> <code>{}</code>{used} <span class=\"dim\">to</span> <b>{}</b>{task}{back}{came}",
         escape(&step.node),
         escape(&step.edge),
         escape(&step.to),
     ))
+}
+
+/// Says what came of a step in place of a result.
+fn say_outcome(outcome: &str) -> String {
+    match outcome {
+        "failed" => "the agent gave up".to_owned(),
+        "conflict" => "does not merge".to_owned(),
+        "unchanged" => "no change".to_owned(),
+        other => other.to_owned(),
+    }
 }
 
 fn edge(step: &StepView, tried: &TriedView) -> Edge {

@@ -1,11 +1,14 @@
-//! A task to try the pages on.
+//! A task and a run to try the pages on.
 
 use crate::words::Clock;
 use jiff::tz::TimeZone;
 use regatta_engine::core::machine::Column;
-use regatta_engine::core::{AgentState, Code, EpicId, Failure, Priority, TaskId, WaitsFor};
+use regatta_engine::core::run::Status;
+use regatta_engine::core::{AgentState, Code, EpicId, Failure, Priority, RunId, TaskId, WaitsFor};
+use regatta_engine::runs::RunView;
 use regatta_engine::{TaskRow, TaskView};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 pub(crate) fn clock() -> Clock {
     Clock { now: "2026-03-05T13:42:10Z".parse().unwrap(), zone: TimeZone::UTC }
@@ -101,4 +104,45 @@ pub(crate) fn row(fields: serde_json::Value) -> TaskRow {
     row.epic_id = number("epicId").map(|number| EpicId::new(number).expect("a number is at least 1"));
     row.hidden = fields["hidden"].as_bool().unwrap_or_default();
     row
+}
+
+/// A run in the middle of its work.
+pub(crate) fn run() -> RunView {
+    let at = "2026-03-05T13:06:00Z".parse().unwrap();
+    RunView {
+        id: RunId::new(7).unwrap(),
+        workflow: "speckit".to_owned(),
+        level: 7,
+        status: Status::Running,
+        phase: "performing",
+        node: "coder".to_owned(),
+        item: Some("T001".to_owned()),
+        step: 3,
+        parked: None,
+        question: None,
+        tasks: [("T001".to_owned(), TaskId::new(38).unwrap()), ("T002".to_owned(), TaskId::new(39).unwrap())]
+            .into(),
+        collisions: BTreeMap::new(),
+        children: Vec::new(),
+        members: Vec::new(),
+        pausing: false,
+        error: None,
+        recovery: None,
+        owner: "engine",
+        next: String::new(),
+        waits_for: WaitsFor::Agent,
+        until: None,
+        deadline: None,
+        overdue: false,
+        state: serde_json::json!({}),
+        input: serde_json::json!({}),
+        signals: Vec::new(),
+        taken: BTreeMap::new(),
+        parent: None,
+        parent_item: None,
+        forked_from: None,
+        anew: Vec::new(),
+        created_at: at,
+        updated_at: at,
+    }
 }

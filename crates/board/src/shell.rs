@@ -80,8 +80,8 @@ pub struct AgentLine {
     pub line: String,
     /// How the line looks: nothing, `acc` for what waits for a person, `warn` for a pause, `bad` for what is missing.
     pub tone: &'static str,
-    /// The task that it is about.
-    pub task: Option<TaskId>,
+    /// Where it leads: the task or the run that it is about.
+    pub address: Option<String>,
     /// Whether a session of it runs.
     pub is_busy: bool,
     /// What is special about it: that it plays a script.
@@ -91,13 +91,16 @@ pub struct AgentLine {
 impl AgentLine {
     /// Says what an agent does; `find` returns the row of a task.
     pub fn of<'a>(agent: &AgentView, find: impl Fn(TaskId) -> Option<&'a TaskRow>, clock: &Clock) -> Self {
-        let of = |line: String, tone: &'static str, task: Option<TaskId>| AgentLine {
+        let at = |line: String, tone: &'static str, address: Option<String>| AgentLine {
             name: agent.id.clone(),
             line,
             tone,
-            task,
+            address,
             is_busy: matches!(agent.state, AgentState::Running | AgentState::Starting),
             note: agent.note,
+        };
+        let of = |line: String, tone: &'static str, task: Option<TaskId>| {
+            at(line, tone, task.map(|task| format!("/tasks/{task}")))
         };
         if let Some(missing) = agent.missing.first() {
             return of(words::one_line(missing, 60), "bad", None);
@@ -110,7 +113,14 @@ impl AgentLine {
             ("parked", _) => 2,
             _ => 3,
         };
-        let Some(row) = tasks.iter().min_by_key(rank) else { return of("free".to_owned(), "", None) };
+        let first = tasks.iter().min_by_key(rank);
+        // A role that it plays comes before a task that only waits.
+        if let Some(run) = agent.runs.first().filter(|_| first.is_none_or(|row| rank(&row) > 1)) {
+            let more = agent.tasks.len() + agent.runs.len() - 1;
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            return at(format!("run {run} · at work{more}"), "", Some(format!("/runs/{run}")));
+        }
+        let Some(row) = first else { return of("free".to_owned(), "", None) };
         let (says, tone) = match &*row.phase {
             "asking" => ("asks you".to_owned(), "acc"),
             "halted" => ("stopped, needs you".to_owned(), "acc"),
@@ -132,7 +142,8 @@ impl AgentLine {
             "done" => return of("free".to_owned(), "", None),
             _ => ("at work".to_owned(), ""),
         };
-        let more = if tasks.len() > 1 { format!(" and {} more", tasks.len() - 1) } else { String::new() };
+        let others = tasks.len() + agent.runs.len() - 1;
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
         of(format!("#{} · {says}{more}", row.id), tone, Some(row.id))
     }
 }

@@ -216,6 +216,29 @@ mod tests {
     }
 
     #[test]
+    fn every_list_that_is_read_comes_in_pages() {
+        for route in routes::all().iter().filter(|route| route.method == http::Method::GET) {
+            let needed: &[&str] = match answers::find(route.name) {
+                Some(Answers::List(_)) => &["limit", "after"],
+                // A stream is also read as a page.
+                Some(Answers::Stream(_)) => &["limit"],
+                _ => &[],
+            };
+            for name in needed {
+                let has = route.parameters.iter().any(|parameter| parameter.name == *name);
+                assert!(has, "{} ({}) has no parameter {name}", route.name, route.path);
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_description_itself_is_described_as_any_json() {
+        let routes = routes::all();
+        let any = routes.iter().filter(|route| answers::find(route.name) == Some(Answers::Json));
+        assert_eq!(any.map(|route| route.name).collect::<Vec<_>>(), ["describe"]);
+    }
+
+    #[test]
     fn every_body_and_every_schema_that_is_named_has_an_example() {
         let routes: Vec<Arc<Route>> = routes::all().into_iter().map(Arc::new).collect();
         let document = describe(&routes);

@@ -67,6 +67,15 @@ document.addEventListener("click", (event) => {
   doings[button?.dataset.do]?.();
 });
 
+// What the page of a task or a run has buttons for, the palette has, too.
+const BUTTONS = ".head.line :is([data-request], a.btn:not(.icon)), #signals button, .error .fix .btn";
+palette.offerFrom(() => {
+  const head = document.querySelector("#task-head, #run-head");
+  const about = head?.dataset.task ? `#${head.dataset.task}` : `Run ${head?.dataset.run}`;
+  const buttons = head ? [...document.querySelectorAll(BUTTONS)].filter((button) => !button.disabled) : [];
+  const icon = (button) => button.querySelector("use")?.getAttribute("href").replace("#i-", "") ?? "right";
+  return buttons.map((button) => ({ label: `${about}: ${button.textContent.trim()}`, icon: icon(button), run: () => button.click() }));
+});
 palette.offer({ label: (query) => (query ? `New task “${query}”` : "New task"), icon: "plus", key: "C", always: true, run: (query) => newTask(query) });
 palette.offer({ label: "Go to the inbox", icon: "inbox", key: "G I", run: () => go("/inbox") });
 palette.offer({ label: "Go to the board", icon: "board", key: "G B", run: () => go("/") });

@@ -6,10 +6,18 @@ import { parse } from "./fragments.js";
 import { drawIcon } from "./toast.js";
 
 const actions = [];
+const sources = [];
+// What is listed now: the actions, and what the sources had when it was drawn.
+let listed = [];
 
 // Adds an action: {label, icon, key, run, when}; `label` may be a function of what is typed.
 export function offer(action) {
   actions.push(action);
+}
+
+// Adds actions that change with the page: `find` returns them each time.
+export function offerFrom(find) {
+  sources.push(find);
 }
 
 export function open() {
@@ -43,7 +51,7 @@ export function open() {
     if (!option) return;
     dialog.close();
     if (option.dataset.go) location.assign(option.dataset.go);
-    else actions[Number(option.dataset.action)].run(input.value.trim());
+    else listed[Number(option.dataset.action)].run(input.value.trim());
   };
   const step = (by) => {
     const all = options();
@@ -96,7 +104,8 @@ function doings(query) {
     const label = labelOf(action, query).toLowerCase();
     return action.always || words.every((word) => label.includes(word));
   };
-  const found = actions.filter(fits);
+  listed = [...sources.flatMap((find) => find()), ...actions];
+  const found = listed.filter(fits);
   // What fits what was typed comes before what always fits.
   if (words.length) found.sort((one, other) => Number(one.always ?? false) - Number(other.always ?? false));
   if (!found.length) return [];
@@ -109,8 +118,8 @@ function doings(query) {
     const row = document.createElement("li");
     row.setAttribute("role", "option");
     row.setAttribute("aria-selected", "false");
-    row.id = `do-${actions.indexOf(action)}`;
-    row.dataset.action = actions.indexOf(action);
+    row.id = `do-${listed.indexOf(action)}`;
+    row.dataset.action = listed.indexOf(action);
     const icon = drawIcon(action.icon ?? "right", false);
     icon.classList.add("dim");
     row.append(icon, Object.assign(document.createElement("span"), { className: "cut", textContent: labelOf(action, query) }));

@@ -1,7 +1,9 @@
 // Runs: the list, and the page of one with its question and its steps.
 
-import { post, words } from "./api.js";
+import { html, post, words } from "./api.js";
+import { show } from "./dialog.js";
 import * as draft from "./draft.js";
+import { parse } from "./fragments.js";
 import * as keys from "./keys.js";
 import { toast } from "./toast.js";
 
@@ -53,6 +55,74 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("fragment", prepare);
 prepare();
+
+// The dialog of a signal; the server makes its fields from the signal's schema.
+async function openSignal(name) {
+  let text;
+  try {
+    text = await html(`/fragments/runs/${page.dataset.run}/signals/${encodeURIComponent(name)}`);
+  } catch (error) {
+    return toast(words(error), { isError: true });
+  }
+  if (text === null) return toast("The run does not take this signal now", { isError: true });
+  const dialog = show(parse(text).querySelector("dialog"));
+  const form = dialog.querySelector("form");
+  const fields = [...form.querySelectorAll("[data-kind]")];
+  fields[0]?.focus();
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    sendSignal(dialog, form, fields);
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+}
+
+// What a field holds, as its schema wants it.
+function read(field) {
+  const text = field.value;
+  switch (field.dataset.kind) {
+    case "number": return Number(text);
+    case "boolean": return text === "true";
+    case "lines": return text.split("\n").map((line) => line.trim()).filter(Boolean);
+    case "json": return JSON.parse(text);
+    default: return text;
+  }
+}
+
+async function sendSignal(dialog, form, fields) {
+  const problem = form.querySelector("[data-problem]");
+  const button = form.querySelector("[type=submit]");
+  const input = {};
+  problem.textContent = "";
+  for (const field of fields) {
+    // What is left out is not sent: the workflow may have a value of its own.
+    if (!field.value.trim()) continue;
+    try {
+      input[field.name] = read(field);
+    } catch {
+      problem.textContent = `${field.labels[0].firstChild.textContent.trim()} is not JSON. A text needs quotes.`;
+      return field.focus();
+    }
+  }
+  button.disabled = true;
+  try {
+    await post(`/api/runs/${form.dataset.run}/signal`, { signal: form.dataset.signal, input });
+    dialog.close();
+    toast(form.dataset.continues === undefined ? `Sent: ${form.dataset.title}` : `Run ${form.dataset.run} continues`);
+  } catch (error) {
+    problem.textContent = words(error);
+    button.disabled = false;
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("button[data-signal]");
+  if (button && !button.disabled) openSignal(button.dataset.signal);
+});
 
 // The steps by keys: the newest stands first, so a step back is one line down.
 function step(by) {

@@ -132,6 +132,9 @@ fn the_sessions_of_a_runs_roles_are_followed_from_another_terminal() {
     let items = items.as_array().expect("items are a list");
     let ends = items.iter().filter(|item| item["kind"] == "ended").count();
     assert!(ends >= 3, "one for the spec writer, the coder and the reviewer: {items:?}");
+    let spec = items.iter().filter(|item| item["role"] == "spec" && item["taskId"].is_null());
+    let kinds: Vec<&str> = spec.filter_map(|item| item["kind"].as_str()).collect();
+    assert!(kinds.contains(&"prompted") && kinds.contains(&"ended"), "a role without a task too: {items:?}");
     let raw = project.run(&["run", "log", "1", "--raw"]).stdout;
     assert!(raw.lines().all(|line| line.starts_with('{')) && raw.contains("\"stream\":\"prompt\""), "{raw}");
     assert_eq!(project.refusal(&["run", "log", "7"])["code"], "RUN_NOT_FOUND");

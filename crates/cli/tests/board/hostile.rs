@@ -1,8 +1,10 @@
 //! Titles, descriptions, criteria, file names, diffs and output that want to be a script.
 
 use crate::support::{World, command};
+use regatta_testkit::binary::TestProject;
 use regatta_testkit::browser::Browser;
-use serde_json::json;
+use regatta_testkit::wait::until;
+use serde_json::{Value, json};
 
 /// What would run, or reach elsewhere, if it were not shown as text.
 const SHAPES: &[&str] = &[
@@ -57,10 +59,28 @@ fn payloads() -> Vec<String> {
     SHAPES.iter().flat_map(of).collect()
 }
 
+/// What a run shows of hostile texts: its title, question, state, edge, messages and signals, and the schema of a signal.
+const WORKFLOW: &str = r#"
+name = "evil"
+start = "look"
+nodes.look = { kind = "agent", role = "looker", writes = false }
+nodes.question = { kind = "approval", question = "input.ask" }
+nodes.done = { kind = "end" }
+edges = [
+    { id = "looked", from = "look", to = "question", when = "$contains(input.title, '_')", send = { to = "looker", kind = "TOLD", subject = "input.title", body = "input.ask" } },
+    { id = "answered", from = "question", to = "done" },
+]
+
+[signals.extend]
+title = 'TITLE'
+input = "extend.json"
+"#;
+
 /// Prints what it finds beside the project, writes it into files with names like it, and says so at the end of each.
 const WORKER: &str = r#"
 cat > /dev/null
 cat "$HOME/payloads.txt"
+if [ -n "$REGATTA_ROLE" ]; then echo "the end of the role"; echo '{"summary": "It was looked at"}'; exit; fi
 cp "$HOME/payloads.txt" notes.md
 cp "$HOME/payloads.txt" page.html
 printf 'one\ntwo\n' > plain.txt
@@ -106,6 +126,60 @@ fn assert_shown(page: &Browser, selector: &str, payloads: &[String]) {
     );
 }
 
+fn write_workflow(project: &TestProject, payloads: &[String]) {
+    let (title, hint) = (&payloads[0], &payloads[8]);
+    let extend = json!({ "type": "object", "properties": {
+        title: { "type": "string", "title": payloads[5], "description": hint }, "pick": { "enum": [payloads[24], hint] },
+    } });
+    let state = json!({ "type": "object", "properties": { title: { "default": payloads } } });
+    for (file, text) in [
+        ("workflow.toml", WORKFLOW.replace("TITLE", title)),
+        ("state.schema.json", state.to_string()),
+        ("extend.json", extend.to_string()),
+        ("roles/looker.md", "Look.\n".to_owned()),
+        ("roles/looker.output.json", "{}".to_owned()),
+    ] {
+        project.repo.write(&format!(".regatta/workflows/evil/{file}"), &text);
+    }
+}
+
+/// Starts a run until it asks; returns the address of its session.
+fn begin_run(world: &World, shapes: &[String]) -> String {
+    let input = json!({ "title": shapes[1], "ask": shapes.join("\n") }).to_string();
+    world.project.run(&["run", "evil", "--no-board", "--input", &input, "--no-wait"]);
+    until("the run asks", || world.project.json(&["run", "show", "1"])["question"].is_string());
+    let page = &world.browser;
+    world.open("/runs/1");
+    page.until_shown("#run-side a[href^='/sessions/']");
+    let address =
+        page.run("return document.querySelector(\"#run-side a[href^='/sessions/']\").getAttribute('href')");
+    address.as_str().expect("an address is text").to_owned()
+}
+
+/// Tells what a page is to say about itself.
+fn clean() -> Value {
+    json!({
+        "ran": "undefined", "base": true, "elsewhere": [], "links": [], "openers": 0, "scripts": [], "foreign": 0,
+        "handlers": 0, "reports": [],
+    })
+}
+
+/// What opens over a page: the dialog of a signal, and what the palette finds.
+fn look_at_dialogs(world: &World) {
+    let page = &world.browser;
+    world.open("/runs/1");
+    page.click("button[data-signal=extend]");
+    page.until_shown("#signal textarea");
+    assert_eq!(page.run(FINDINGS), clean(), "the dialog of a signal");
+    page.press(&["Escape"]);
+    page.until_gone("#signal");
+    page.press(&["Control+k"]);
+    page.fill("#palette input", "<script>");
+    page.until_shown("#palette mark");
+    assert_eq!(page.run(FINDINGS), clean(), "the palette");
+    assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
 /// Before any script of a page: reports of the content policy are collected.
 const COLLECT: &str = "window.__reports = []; addEventListener('securitypolicyviolation', \
                        (event) => window.__reports.push(`${event.violatedDirective} ${event.blockedURI}`))";
@@ -115,10 +189,16 @@ fn nothing_hostile_runs() {
     let payloads = payloads();
     assert!(payloads.len() >= 200, "{}", payloads.len());
     let all = payloads.join("\n") + "\n";
-    let world = World::of(&command("worker", WORKER), |project| {
+    let config = command("worker", WORKER) + "[roles]\nlooker = \"worker\"\n";
+    let world = World::of(&config, |project| {
         std::fs::write(project.repo.outside().join("home/payloads.txt"), &all).expect("it can be written");
+        write_workflow(project, &payloads);
     });
     let Some(world) = world else { return };
+    let shapes: Vec<String> = payloads.iter().step_by(SCRIPTS.len()).cloned().collect();
+    let page = &world.browser;
+    page.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": COLLECT }));
+    let session = begin_run(&world, &shapes);
     let mut tasks = Vec::new();
     for part in payloads.chunks(40) {
         let short =
@@ -136,8 +216,6 @@ fn nothing_hostile_runs() {
     world.project.run(&["task", "reject", "1", "--reason", &payloads[7], "--comment", &comment]);
     let titles: Vec<String> = payloads.iter().step_by(40).cloned().collect();
     let names = ["\"><img src=x onerror=__xss=1>.txt", "<svg onload=__xss=1>.md"].map(str::to_owned);
-    let page = &world.browser;
-    page.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": COLLECT }));
     // Each view, with what is shown when all of it is there.
     let end = |path: &str| {
         format!("[...document.querySelectorAll('td.c')].some((cell) => cell.innerText.includes('{path}'))")
@@ -152,6 +230,8 @@ fn nothing_hostile_runs() {
         ("/", "document.querySelectorAll('li[data-task]').length >= 6"),
         ("/inbox", "document.querySelector('.ask')"),
         ("/runs", "document.getElementById('runs')"),
+        ("/runs/1", "document.querySelector('#question') && document.querySelector('.steplog li')"),
+        (session.as_str(), "document.getElementById('log').innerText.includes('the end of the role')"),
         ("/tasks/1", log),
         ("/tasks/1?tab=file", described),
         ("/tasks/1?tab=messages", "document.querySelector('.mail li')"),
@@ -178,11 +258,7 @@ fn nothing_hostile_runs() {
             &format!("(document.querySelector('[data-later]')?.scrollIntoView(), {shown}) ? true : false"),
         );
         let findings = page.run(FINDINGS);
-        let clean = json!({
-            "ran": "undefined", "base": true, "elsewhere": [], "links": [], "openers": 0, "scripts": [], "foreign": 0,
-            "handlers": 0, "reports": [],
-        });
-        assert_eq!(findings, clean, "{path}");
+        assert_eq!(findings, clean(), "{path}");
         match path.as_str() {
             "/tasks/1" => assert_shown(page, "#log", &payloads),
             "/tasks/1?tab=changes" => assert_shown(page, "#middle td.c", &payloads),
@@ -193,10 +269,13 @@ fn nothing_hostile_runs() {
                 assert_shown(page, "#diffs .path", &names);
             }
             "/" => assert_shown(page, "#board h3 a", &titles),
+            "/runs/1" => assert_shown(page, "#question-text", &shapes),
+            path if path == session => assert_shown(page, "#log", &payloads),
             _ => {}
         }
         let complaints = page.complaints();
         let is_expected = |complaint: &String| path.starts_with("/errors/") && complaint.contains("404");
         assert!(complaints.iter().all(is_expected), "{path}: {complaints:?}");
     }
+    look_at_dialogs(&world);
 }

@@ -12,6 +12,7 @@ mod moves;
 mod pictures;
 mod recoveries;
 mod review;
+mod runs;
 mod speed;
 mod support;
 mod talk;

@@ -37,7 +37,7 @@ const fn view(name: &'static str, path: &'static str, shown: &'static str) -> Vi
 }
 
 /// The project of each is that of [`larder`].
-const VIEWS: [View; 14] = [
+const VIEWS: [View; 15] = [
     view("board", "/", "#card-8"),
     view("inbox", "/inbox", ".ask [data-key=A]"),
     view("review", "/tasks/3/review", "[data-path='src/freshness.rs'] tr .talk, .talk"),
@@ -49,6 +49,7 @@ const VIEWS: [View; 14] = [
     view("runs", "/runs", "#runs li"),
     view("run", "/runs/1", "#question"),
     view("code", "/errors/WORKTREE_MERGE_CONFLICT", "#manual"),
+    view("reference", "/api/reference", "#errors"),
     View { act: |page| page.press(&["c"]), ..view("new-task", "/", "#card-8") },
     View {
         act: |page| {

@@ -37,7 +37,8 @@ pub use crate::session::roles::AgentRoles;
 pub use crate::view::drawing::{Drawing, DrawingView, check_files, draw_workflow};
 pub(crate) use crate::view::next_move::{awaits_person, find_paused, find_paused_above, find_way_on, rests};
 pub use crate::view::run::{
-    RunView, describe_next, list_runs, list_runs_before, show_run, show_run_only, show_state_at,
+    MemberView, RunView, describe_next, list_children, list_runs, list_runs_before, show_run, show_run_only,
+    show_state_at,
 };
 pub use crate::view::signals::SignalView;
 pub use crate::view::steps::{StepView, TriedView};

@@ -3,12 +3,13 @@
 use crate::clock;
 use crate::commands::fork_point::find_fork_point;
 use crate::commands::run_orders::{get_run, load_facts, load_index};
-use crate::core::run::{Child, Next, Phase, Run, Status};
+use crate::core::run::{Child, Hold, MemberCame, MemberState, Next, Phase, Run, Status};
 use crate::core::{Failure, Park, RunId, Task, TaskId, WaitsFor};
 use crate::error::Error;
 use crate::log::{self, Stream};
 use crate::project::Project;
 use crate::run_files::{self, RunFileView};
+use crate::runs::find_within;
 use crate::runtime::engine;
 use crate::runtime::holder::Holder;
 use crate::session::retry::find_park;
@@ -54,6 +55,10 @@ pub struct RunView {
     pub collisions: BTreeMap<String, Vec<CollisionView>>,
     /// Its children, if it is at a `map` node.
     pub children: Vec<ChildView>,
+    /// The nodes that it performs at the same time, if it is at a `parallel` node.
+    pub members: Vec<MemberView>,
+    /// Whether it pauses after its current step.
+    pub pausing: bool,
     /// Why it failed or is held, or the error of the task that it waits for.
     pub error: Option<Failure>,
     /// What a person can do about the error; not in a list.
@@ -122,6 +127,18 @@ pub struct ChildView {
     pub run: Option<RunId>,
     /// Whether it has ended.
     pub ended: bool,
+}
+
+/// A member of a `parallel` node as it is shown.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberView {
+    /// The node.
+    pub node: String,
+    /// The item that it works on.
+    pub item: Option<String>,
+    /// How far it is: `open`, `returned` or `failed`.
+    pub status: &'static str,
 }
 
 /// Shows a run with its steps, which replays its events.
@@ -194,6 +211,29 @@ pub async fn list_runs_before(
     Ok(views)
 }
 
+/// Lists the runs that a run has started, those that have ended too, the oldest first.
+pub async fn list_children(project: &Project, run: RunId) -> Result<Vec<RunView>, Error> {
+    let run = get_run(project, run).await?;
+    let definition = project.definitions().get(project, &run.digest).await?;
+    // The family is only read where there can be one.
+    if find_within(&definition, &run.within).children.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_child = |other: &&Run| other.parent.as_ref().is_some_and(|parent| parent.run_id == run.id);
+    let mut held = project.families().enter(project, run.id).await?;
+    let mut ids: Vec<RunId> = held.family().known.runs().filter(is_child).map(|child| child.id).collect();
+    drop(held);
+    ids.sort_unstable();
+    let engine = engine::find_running(project).await?;
+    let mut views = Vec::new();
+    for id in ids {
+        let child = get_run(project, id).await?;
+        let has_engine = is_attended(project, engine.as_ref(), id).await?;
+        views.push(view_of(&child, look(project, &child, has_engine).await?));
+    }
+    Ok(views)
+}
+
 /// Tells whether an engine runs that performs the steps of a run.
 async fn is_attended(project: &Project, engine: Option<&Holder>, run: RunId) -> Result<bool, Error> {
     match engine.map(|engine| &engine.own) {
@@ -226,6 +266,8 @@ fn view_of(run: &Run, next_move: NextMove) -> RunView {
         tasks: run.tasks.clone(),
         collisions: BTreeMap::new(),
         children,
+        members: run.members().iter().map(view_of_member).collect(),
+        pausing: matches!(run.hold(), Some(Hold::Paused)) && run.status() != Status::Paused,
         error: next_move.error,
         recovery: None,
         owner: next_move.owner,
@@ -250,6 +292,16 @@ fn view_of(run: &Run, next_move: NextMove) -> RunView {
 
 fn view_of_child(child: &Child) -> ChildView {
     ChildView { key: child.item.key.clone(), run: child.run, ended: child.end.is_some() }
+}
+
+fn view_of_member(state: &MemberState) -> MemberView {
+    let status = match &state.came {
+        // One whose result does not fit is asked again.
+        None | Some(MemberCame::Refused { .. }) => "open",
+        Some(MemberCame::Returned { .. }) => "returned",
+        Some(MemberCame::Failed { .. }) => "failed",
+    };
+    MemberView { node: state.member.node.to_string(), item: state.member.item.clone(), status }
 }
 
 /// Says in one line where a step leads.

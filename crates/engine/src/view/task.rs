@@ -163,6 +163,8 @@ pub struct AgentView {
     pub state: AgentState,
     pub instances: u32,
     pub tasks: Vec<TaskId>,
+    /// The runs in which it plays a role now, without a task.
+    pub runs: Vec<RunId>,
     pub command: Option<Vec<String>>,
     pub script: Option<String>,
     /// What it lacks before it can work: a program, a variable, a login.
@@ -261,11 +263,15 @@ pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
 /// Returns the agents of the config.
 pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
     let assignments = orders::load_assignments(project).await?;
+    let roles = find_roles_at_work(project).await?;
     let agents = project.config().agents.iter();
     let agent = |(id, entry): (&crate::core::AgentId, &crate::project::config::AgentEntry)| {
         let held: Vec<_> =
             assignments.held.iter().filter(|(_, assignment)| assignment.agent == *id).collect();
-        let state = held.iter().map(|(_, assignment)| assignment.state).min_by_key(|state| rank(*state));
+        let runs = roles.get(id).cloned().unwrap_or_default();
+        let states = held.iter().map(|(_, assignment)| assignment.state);
+        let state =
+            states.chain((!runs.is_empty()).then_some(AgentState::Running)).min_by_key(|state| rank(*state));
         let (kind, note, command, script) = match &entry.program {
             Program::Scripted { script } => {
                 ("scripted", Some("plays a script, no model"), None, Some(script.display().to_string()))
@@ -281,12 +287,31 @@ pub async fn list_agents(project: &Project) -> Result<Vec<AgentView>, Error> {
             state: state.unwrap_or(AgentState::Idle),
             instances: entry.instances,
             tasks: held.iter().map(|(task, _)| **task).collect(),
+            runs,
             command,
             script,
             missing: readiness::find_missing(project, entry),
         }
     };
     Ok(agents.map(agent).collect())
+}
+
+/// Finds the runs in which each agent plays a role now, without a task.
+async fn find_roles_at_work(project: &Project) -> Result<BTreeMap<AgentId, Vec<RunId>>, Error> {
+    let mut found: BTreeMap<AgentId, Vec<RunId>> = BTreeMap::new();
+    let account = accounts::get_account(project, Scope::Project).await?;
+    for name in account.held.keys().filter(|name| name.contains("-run-")) {
+        let log = session_log::find_session_log(project, name).await?;
+        let log = log.filter(|log| log.is_open() && log.task_id.is_none());
+        if let Some((agent, run)) = log.and_then(|log| Some((log.agent_id, log.run_id?))) {
+            found.entry(agent).or_default().push(run);
+        }
+    }
+    for runs in found.values_mut() {
+        runs.sort_unstable();
+        runs.dedup();
+    }
+    Ok(found)
 }
 
 /// For an agent with several tasks, the most active state is shown.

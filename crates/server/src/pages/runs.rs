@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::route::{Kind, Route};
 use regatta_board::run::{self, About, STEPS_MAX, TaskLine};
 use regatta_board::shell::Section;
+use regatta_board::signal;
 use regatta_board::words::one_line;
 use regatta_engine::core::machine::Column;
 use regatta_engine::core::session::Scope;
@@ -26,6 +27,12 @@ pub(super) fn routes() -> Vec<Route> {
         ),
         Route::get("/fragments/runs", "fragmentRuns", "Show the newest runs", rows),
         page("/runs/{id}", "run", "Show one run", show),
+        Route::get(
+            "/fragments/runs/{id}/signals/{name}",
+            "fragmentSignal",
+            "Show the dialog of a signal that a run takes",
+            signal_dialog,
+        ),
         Route::get("/fragments/runs/{id}/{piece}", "fragmentRun", "Show a piece of a run's page", piece),
     ]
 }
@@ -67,6 +74,7 @@ async fn load_one(call: &Call) -> Result<About, Problem> {
         tasks: run.tasks.iter().filter_map(task).collect(),
         steps,
         steps_before,
+        children: runs::list_children(project, id).await?,
         sessions: list_session_logs(project, Scope::Run(id)).await?,
         messages: messages::list_some(project, &Filter { run: Some(id), ..Filter::default() }).await?,
         clock: clock(),
@@ -78,6 +86,14 @@ async fn show(call: Call) -> Result<Answer, Problem> {
     let loaded = load_one(&call).await?;
     let shell = shell(&call.app, Section::Runs, false).await?;
     Ok(html(run::page(&shell, &loaded)))
+}
+
+async fn signal_dialog(call: Call) -> Result<Answer, Problem> {
+    let (id, name): (RunId, String) = (call.path("id")?, call.path("name")?);
+    let run = runs::show_run_only(call.project(), id).await?;
+    let found = run.signals.iter().find(|signal| signal.name == name);
+    let found = found.map(|found| html(signal::dialog(id, found)));
+    found.ok_or_else(|| no_route(&format!("/fragments/runs/{id}/signals/{name}")))
 }
 
 async fn piece(call: Call) -> Result<Answer, Problem> {

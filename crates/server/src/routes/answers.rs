@@ -47,7 +47,7 @@ pub(crate) fn find(name: &str) -> Option<Answers> {
         "listRuns" => List("RunRow"),
         "listSteps" => List("Step"),
         "replayRun" => List("ReplayedStep"),
-        "showStep" => Json,
+        "showStep" => Object("RunState"),
         "showSession" => Object("Session"),
         "showOutput" => Stream("OutputItem"),
 
@@ -72,7 +72,7 @@ pub(crate) fn find(name: &str) -> Option<Answers> {
         "listQuestions" => List("Question"),
         "examine" | "repair" => List("Finding"),
         "showCost" => Object("Cost"),
-        "showMachine" => Json,
+        "showMachine" => Object("Machine"),
 
         "followAll" => Text("text/event-stream"),
         "followEvents" => Stream("Event"),

@@ -78,3 +78,59 @@ async fn figures_are_those_of_the_project() {
     assert!(after["regatta_append_seconds_count"] > appended);
     served.stop().await;
 }
+
+/// Speaks the Agent Client Protocol, and says what it used.
+const PAID: &str = r#"
+say() { printf '%s\n' "$1"; }
+update() { say "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\",\"update\":$1}}"; }
+read -r initialize
+say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}'
+read -r new_session
+say '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}'
+read -r prompt
+echo paid > paid.txt
+update '{"sessionUpdate":"usage_update","used":52000,"size":200000,"cost":{"amount":0.25,"currency":"USD"}}'
+update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"{\"summary\":\"done\"}"}}'
+say '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"totalTokens":1500,"inputTokens":1200,"outputTokens":300}}}'
+cat > /dev/null
+"#;
+
+const WORKFLOW: &str = r#"
+name = "steps"
+start = "first"
+nodes.first = { kind = "pass" }
+nodes.ask = { kind = "approval", question = "'Is it good?'" }
+nodes.done = { kind = "end" }
+edges = [{ id = "on", from = "first", to = "ask" }, { id = "answered", from = "ask", to = "done" }]
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_cost_and_steps_are_counted() {
+    let config = format!(
+        "[sandbox]\nmode = \"off\"\n\n[agents.paid]\nkind = \"acp\"\ncommand = ['sh', '-c', '''{PAID}''']\n"
+    );
+    let files = [
+        (".regatta/workflows/steps/workflow.toml", WORKFLOW),
+        (".regatta/workflows/steps/state.schema.json", "{\"type\": \"object\"}"),
+    ];
+    let served = Served::start_in(&config, &files).await;
+    let none = figures(&served);
+    for name in ["regatta_tokens_total", "regatta_cost_micros_total", "regatta_step_seconds_count"] {
+        assert_eq!(none.get(name), Some(&0.0), "{name}");
+    }
+    served.post("/api/tasks", &json!({ "title": "one" }));
+    served.post("/api/tasks/1/assign?wait=60", &json!({ "agentId": "paid" }));
+    until("it is up for review", || served.get("/api/tasks/1").json()["waitsFor"] == "you");
+    served.post("/api/runs", &json!({ "workflow": "steps", "board": false }));
+    until("the run asks", || served.get("/api/runs/1").json()["question"].is_string());
+    served.post("/api/runs/1/answer?wait=60", &json!({ "text": "yes" }));
+    until("the run is over", || served.get("/api/runs/1").json()["status"] == "completed");
+    let (found, total) = (figures(&served), served.get("/api/cost").json()["total"].clone());
+    assert_eq!(found["regatta_tokens_total"], 1_500.0, "{total}");
+    assert_eq!(found["regatta_cost_micros_total"], 250_000.0, "{total}");
+    assert_eq!(total["costMicros"], 250_000, "the API says the same");
+    let steps = found["regatta_step_seconds_count"];
+    assert!(steps >= 1.0 && found["regatta_step_seconds_bucket{le=\"+Inf\"}"] == steps, "{found:#?}");
+    assert!(found["regatta_step_seconds_sum"] > 0.0, "{found:#?}");
+    served.stop().await;
+}

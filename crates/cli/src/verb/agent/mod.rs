@@ -47,7 +47,8 @@ fn render(agents: &[AgentView]) -> String {
         return format!("{DIM}no agents yet; `regatta agent detect` finds those that are installed{DIM:#}\n");
     }
     let row = |agent: &AgentView| {
-        let tasks: Vec<String> = agent.tasks.iter().map(|task| format!("#{task}")).collect();
+        let runs = agent.runs.iter().map(|run| format!("run {run}"));
+        let tasks: Vec<String> = agent.tasks.iter().map(|task| format!("#{task}")).chain(runs).collect();
         [
             agent.id.clone(),
             agent.kind.to_owned(),

@@ -130,6 +130,10 @@ fn render(run: &RunView) -> String {
             );
         }
     }
+    for member in &run.members {
+        let item = member.item.as_ref().map_or_else(String::new, |item| format!(" for {item}"));
+        fields.add("member", format!("{}{item}: {}", member.node, member.status));
+    }
     if let Some(park) = &run.parked {
         fields.add("parked", format!("until {}: {} (try {})", park.until, park.class, park.attempt));
     }
