@@ -51,8 +51,10 @@ fn read_parts(value: &Value<'_>, faults: &mut Faults<'_>) -> Vec<Option<Part>> {
 
 fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
     let table = faults.table("session", value)?;
-    let mut fields = Fields::read(table, value.span(), &["item", "turns", "agent_session", "step"], faults);
+    let keys = &["item", "node", "turns", "agent_session", "step"];
+    let mut fields = Fields::read(table, value.span(), keys, faults);
     let item = fields.take("item").and_then(|item| faults.string("item", item)).map(str::to_owned);
+    let node = fields.take("node").and_then(|node| faults.string("node", node)).map(str::to_owned);
     let agent_session = fields.take("agent_session");
     let agent_session =
         agent_session.and_then(|name| faults.string("agent_session", name)).map(str::to_owned);
@@ -64,7 +66,7 @@ fn read_part(value: &Value<'_>, faults: &mut Faults<'_>) -> Option<Part> {
         None => Vec::new(),
     };
     let turns = turns.flatten().and_then(|turns| u32::try_from(turns).ok());
-    Some(Part { item, turns, agent_session, steps: steps.into_iter().collect::<Option<_>>()? })
+    Some(Part { item, node, turns, agent_session, steps: steps.into_iter().collect::<Option<_>>()? })
 }
 
 /// The faults found so far.
@@ -373,7 +375,7 @@ mod tests {
     #[test]
     fn the_last_part_repeats() {
         let script = Script::parse("[[session]]\nturns = 1\n[[session]]\nturns = 2\n").unwrap();
-        let turns = |number| script.part(number, None).turns;
+        let turns = |number| script.part(number, None, None).turns;
         assert_eq!([0, 1, 2, 3, u32::MAX].map(turns), [Some(1), Some(1), Some(2), Some(2), Some(2)]);
     }
 
@@ -382,10 +384,24 @@ mod tests {
         let text = "[[session]]\nturns = 1\n[[session]]\nitem = \"b\"\nturns = 2\n\
             [[session]]\nturns = 3\n[[session]]\nitem = \"b\"\nturns = 4\n";
         let script = Script::parse(text).unwrap();
-        let turns = |item| [1, 2, 3].map(|number| script.part(number, item).turns.unwrap());
+        let turns = |item| [1, 2, 3].map(|number| script.part(number, item, None).turns.unwrap());
         assert_eq!(turns(None), [1, 3, 3]);
         assert_eq!(turns(Some("a")), [1, 3, 3]);
         assert_eq!(turns(Some("b")), [2, 4, 4]);
+    }
+
+    #[test]
+    fn a_node_may_have_parts_of_its_own() {
+        let text = "[[session]]\nturns = 1\n[[session]]\nnode = \"plan\"\nturns = 2\n\
+            [[session]]\nnode = \"plan\"\nturns = 3\n[[session]]\nitem = \"b\"\nturns = 4\n\
+            [[session]]\nitem = \"b\"\nnode = \"plan\"\nturns = 5\n";
+        let script = Script::parse(text).unwrap();
+        let turns = |item, node| [1, 2].map(|number| script.part(number, item, node).turns.unwrap());
+        assert_eq!(turns(None, Some("plan")), [2, 3]);
+        assert_eq!(turns(Some("a"), Some("plan")), [2, 3]);
+        assert_eq!(turns(None, Some("code")), [1, 1]);
+        assert_eq!(turns(Some("b"), Some("code")), [4, 4]);
+        assert_eq!(turns(Some("b"), Some("plan")), [5, 5]);
     }
 
     #[test]
@@ -418,7 +434,7 @@ mod tests {
         check(
             text,
             expect![[
-                r#"Script { parts: [Part { item: None, turns: Some(3), agent_session: Some("again"), steps: [Say(Template { parts: [Text("hello")] }), Delay(120s), Mishap(Flood { bytes: 16 }), Mishap(RateLimit { reset: Some(2s) }), Use(Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 0, cost_micros: Some(5) }), Ask(Template { parts: [Text("look outside")] }), Run([Template { parts: [Text("ls")] }, Template { parts: [Text("-l")] }]), Exit(7), Result(Object {"z": Number(1), "a": Array [Bool(true), Number(1.5), Object {"b": String("x")}], "at": String("2020-01-01")})] }] }"#
+                r#"Script { parts: [Part { item: None, node: None, turns: Some(3), agent_session: Some("again"), steps: [Say(Template { parts: [Text("hello")] }), Delay(120s), Mishap(Flood { bytes: 16 }), Mishap(RateLimit { reset: Some(2s) }), Use(Usage { input_tokens: 10, cached_tokens: 0, output_tokens: 0, cost_micros: Some(5) }), Ask(Template { parts: [Text("look outside")] }), Run([Template { parts: [Text("ls")] }, Template { parts: [Text("-l")] }]), Exit(7), Result(Object {"z": Number(1), "a": Array [Bool(true), Number(1.5), Object {"b": String("x")}], "at": String("2020-01-01")})] }] }"#
             ]],
         );
     }

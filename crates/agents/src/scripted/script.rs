@@ -25,6 +25,8 @@ pub struct Script {
 pub(crate) struct Part {
     /// The one item that it is for.
     pub(super) item: Option<String>,
+    /// The one node of a workflow that it is for.
+    pub(super) node: Option<String>,
     pub(super) turns: Option<u32>,
     /// The name by which the session can be taken up again.
     pub(super) agent_session: Option<String>,
@@ -101,16 +103,26 @@ impl Script {
         (!parts.is_empty()).then_some(Script { parts })
     }
 
-    /// Returns what the n-th session for an item plays, from 1; the last part repeats. The parts for that item are
-    /// played, or if there are none those for no item in particular.
-    pub(crate) fn part(&self, number: u32, item: Option<&str>) -> &Part {
-        let own = |part: &&Part| part.item.is_some() && part.item.as_deref() == item;
-        let mut parts: Vec<&Part> = self.parts.iter().filter(own).collect();
-        if parts.is_empty() {
-            parts = self.parts.iter().filter(|part| part.item.is_none()).collect();
-        }
+    /// Returns what the n-th session for an item at a node plays, from 1; the last part repeats. Of the parts that fit,
+    /// those are played that say most precisely what they are for.
+    pub(crate) fn part(&self, number: u32, item: Option<&str>, node: Option<&str>) -> &Part {
+        let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.fits(item, node)).collect();
+        let precision = parts.iter().map(|part| part.precision()).max();
+        parts.retain(|part| Some(part.precision()) == precision);
         let place = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
         let last = parts.len().saturating_sub(1);
         parts.get(place.min(last)).copied().unwrap_or(&self.parts[0])
+    }
+}
+
+impl Part {
+    fn fits(&self, item: Option<&str>, node: Option<&str>) -> bool {
+        let fits = |own: &Option<String>, asked: Option<&str>| own.is_none() || own.as_deref() == asked;
+        fits(&self.item, item) && fits(&self.node, node)
+    }
+
+    /// What is for an item comes before what is for a node, and what is for both before either.
+    fn precision(&self) -> u32 {
+        2 * u32::from(self.item.is_some()) + u32::from(self.node.is_some())
     }
 }
