@@ -158,10 +158,11 @@ pub async fn list_session_logs(project: &Project, scope: Scope) -> Result<Vec<Se
     Ok(logs)
 }
 
-/// Finds a session by its name, which says whose it is: `MARK-task-NUMBER-SESSION` or `MARK-run-NUMBER-STEP`.
+/// Finds a session by its name, which says whose it is: `MARK-task-NUMBER-SESSION`, `MARK-run-NUMBER-STEP`, or
+/// `MARK-run-NUMBER-STEP-NODE` in a `parallel` node.
 pub async fn find_session_log(project: &Project, name: &str) -> Result<Option<SessionLog>, Error> {
-    let mut parts = name.rsplit('-').skip(1);
-    let (number, kind) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let mut parts = name.split('-').skip(1);
+    let (kind, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let scope = match kind {
         "task" => number.parse().ok().map(Scope::Task),
         "run" => number.parse().ok().map(Scope::Run),
@@ -213,14 +214,14 @@ pub(crate) async fn find_role(project: &Project, task: TaskId) -> Result<Option<
     Ok(logs.into_iter().next_back().and_then(|log| log.role))
 }
 
-/// Returns the path of a session's transcript. For a step of a run without a task, the session's name
-/// contains the step number.
+/// Returns the path of a session's transcript. For a step of a run without a task, the session's name ends with that of the
+/// step.
 fn find_transcript(project: &Project, subject: &Subject) -> PathBuf {
     match (subject.task_id, subject.run_id) {
         (Some(task), _) => project.transcript(task, subject.number),
         (None, Some(run)) => {
-            let step = subject.session.strip_prefix(&format!("run-{run}-"));
-            project.transcript_of_step(run, step.unwrap_or("0"))
+            let step = subject.session.split_once(&format!("run-{run}-"));
+            project.transcript_of_step(run, step.map_or("0", |(_, step)| step))
         }
         (None, None) => project.location().sessions().join(format!("{}.jsonl", subject.session)),
     }
