@@ -223,10 +223,9 @@ pub async fn start(start: Start) -> Result<Session, StartError> {
             (Some(pid), tokio::spawn(acp::drive(running, start, recorder, signal)))
         }
         Program::Scripted(script) => {
-            let part = {
-                let node = start.variables.get("node").map(String::as_str);
-                script.part(start.number, start.item.as_deref(), node).clone()
-            };
+            // A node is a variable alone, because only scripts ask for it.
+            let node = start.variables.get("node").map(String::as_str);
+            let part = script.part(start.number, start.item.as_deref(), node).clone();
             (None, tokio::spawn(scripted::play(part, start, recorder, signal)))
         }
     };

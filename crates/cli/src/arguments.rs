@@ -50,7 +50,7 @@ enum Verb {
     Up(verb::up::Up),
     Url(verb::url::Url),
     Token(verb::token::Token),
-    Run(verb::run::Run),
+    Run(Box<verb::run::Run>),
     /// Add tasks and move them across the board.
     #[command(subcommand)]
     Task(verb::task::Task),
@@ -93,9 +93,33 @@ impl Arguments {
     /// Reads the arguments of the process, and refuses those that are not an agent's to give in its session.
     pub(crate) fn read() -> Result<(Self, Result<(), allowed::Refused>), clap::Error> {
         let matches = parse(std::env::args_os().collect())?;
-        let arguments = Self::from_arg_matches(&matches)?;
+        let mut arguments = Self::from_arg_matches(&matches)?;
+        arguments.take_from_last_words();
         Ancestry::find(arguments.directory.as_deref().unwrap_or(Path::new(".")));
         Ok((arguments, allowed::check(&matches)))
+    }
+
+    /// Reads the words of the process again, with other options for one of the verbs, and returns what follows that verb.
+    pub(crate) fn read_again(verb: &'static str, options: Command) -> Result<ArgMatches, clap::Error> {
+        let command = Self::command().mut_subcommand(verb, |_| options);
+        let mut matches = command.try_get_matches_from(std::env::args_os())?;
+        Ok(matches.remove_subcommand().map(|(_, matches)| matches).unwrap_or_default())
+    }
+
+    /// Finds options of every verb among the words that a verb reads once it knows the workflow.
+    fn take_from_last_words(&mut self) {
+        let Verb::Run(run) = &self.verb else { return };
+        let mut words = run.last_words().iter().take_while(|word| *word != "--");
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--json" => self.json = true,
+                "-C" | "--directory" => self.directory = words.next().map(PathBuf::from),
+                _ => {
+                    let named = word.strip_prefix("--directory=").or_else(|| word.strip_prefix("-C"));
+                    self.directory = named.map(PathBuf::from).or(self.directory.take());
+                }
+            }
+        }
     }
 
     /// Tells whether it only lists what is in the log: then threads would cost more than they save.

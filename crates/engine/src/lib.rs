@@ -56,6 +56,7 @@ pub use project::reach::{Reach, find_missing_sandbox, find_reach, list_reaches};
 pub use project::sample::{
     SampleTask, add_sample_tasks, create_sample, create_speckit_sample, create_team_sample,
 };
+pub use project::sample_cycle::{CYCLE_EXTENSION, CYCLE_TITLE, create_cycle_sample};
 pub use project::trial::{begin_trial, create_trial};
 pub use project::trust::{Starts, find_untrusted, trust};
 pub use project::{Project, find_root};

@@ -392,13 +392,16 @@ mod tests {
 
     #[test]
     fn a_node_may_have_parts_of_its_own() {
-        let text = "[[session]]\nturns = 1\n[[session]]\nnode = \"check\"\nturns = 2\n\
-            [[session]]\nitem = \"b\"\nturns = 3\n[[session]]\nitem = \"b\"\nnode = \"check\"\nturns = 4\n";
+        let text = "[[session]]\nturns = 1\n[[session]]\nnode = \"plan\"\nturns = 2\n\
+            [[session]]\nnode = \"plan\"\nturns = 3\n[[session]]\nitem = \"b\"\nturns = 4\n\
+            [[session]]\nitem = \"b\"\nnode = \"plan\"\nturns = 5\n";
         let script = Script::parse(text).unwrap();
-        let turns = |item, node| script.part(1, item, Some(node)).turns.unwrap();
-        assert_eq!([turns(None, "plan"), turns(None, "check")], [1, 2]);
-        assert_eq!([turns(Some("a"), "plan"), turns(Some("a"), "check")], [1, 2]);
-        assert_eq!([turns(Some("b"), "plan"), turns(Some("b"), "check")], [3, 4]);
+        let turns = |item, node| [1, 2].map(|number| script.part(number, item, node).turns.unwrap());
+        assert_eq!(turns(None, Some("plan")), [2, 3]);
+        assert_eq!(turns(Some("a"), Some("plan")), [2, 3]);
+        assert_eq!(turns(None, Some("code")), [1, 1]);
+        assert_eq!(turns(Some("b"), Some("code")), [4, 4]);
+        assert_eq!(turns(Some("b"), Some("plan")), [5, 5]);
     }
 
     #[test]

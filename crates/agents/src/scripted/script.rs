@@ -103,21 +103,26 @@ impl Script {
         (!parts.is_empty()).then_some(Script { parts })
     }
 
-    /// Returns what the n-th session of a node for an item plays, from 1; the last part repeats. The parts for that item
-    /// are played, or if there are none those for no item in particular; among those, the parts for the node come first.
+    /// Returns what the n-th session for an item at a node plays, from 1; the last part repeats. Of the parts that fit,
+    /// those are played that say most precisely what they are for.
     pub(crate) fn part(&self, number: u32, item: Option<&str>, node: Option<&str>) -> &Part {
-        let fits = |part: &Part, by_item: bool, by_node: bool| {
-            let fits_item = if by_item { part.item.as_deref() == item } else { part.item.is_none() };
-            let fits_node = if by_node { part.node.as_deref() == node } else { part.node.is_none() };
-            part.item.is_some() == by_item && part.node.is_some() == by_node && fits_item && fits_node
-        };
-        let kinds = [(true, true), (true, false), (false, true), (false, false)];
-        let listed = |(by_item, by_node): (bool, bool)| -> Vec<&Part> {
-            self.parts.iter().filter(|part| fits(part, by_item, by_node)).collect()
-        };
-        let parts = kinds.into_iter().map(listed).find(|parts| !parts.is_empty()).unwrap_or_default();
+        let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.fits(item, node)).collect();
+        let precision = parts.iter().map(|part| part.precision()).max();
+        parts.retain(|part| Some(part.precision()) == precision);
         let place = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
         let last = parts.len().saturating_sub(1);
         parts.get(place.min(last)).copied().unwrap_or(&self.parts[0])
+    }
+}
+
+impl Part {
+    fn fits(&self, item: Option<&str>, node: Option<&str>) -> bool {
+        let fits = |own: &Option<String>, asked: Option<&str>| own.is_none() || own.as_deref() == asked;
+        fits(&self.item, item) && fits(&self.node, node)
+    }
+
+    /// What is for an item comes before what is for a node, and what is for both before either.
+    fn precision(&self) -> u32 {
+        2 * u32::from(self.item.is_some()) + u32::from(self.node.is_some())
     }
 }

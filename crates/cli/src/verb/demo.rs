@@ -1,6 +1,7 @@
 //! `regatta demo`: the whole thing on a throwaway repository.
 
 use super::asked::Asked;
+use super::demo_cycle;
 use super::demo_workflow;
 use super::follow::{interruption, problem_of};
 use super::person::{Decision, Person};
@@ -14,7 +15,8 @@ use clap::Args;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::orders::{self, Approving, Caller};
 use regatta_engine::{
-    Journal, Project, SampleTask, Supervisor, TaskView, add_sample_tasks, create_sample, list_tasks,
+    CYCLE_TITLE, Journal, Project, SampleTask, Supervisor, TaskView, add_sample_tasks, create_cycle_sample,
+    create_sample, list_tasks,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -28,15 +30,16 @@ const REASON: &str = "the notes have no example";
 ///
 /// Three tasks cross the board in parallel worktrees: one depends on another, and one is rejected once. With `--workflow
 /// speckit` a requirements document becomes three tasks, which are coded, validated and reviewed one after the other; with
-/// `--workflow team` it becomes three groups, which developers, QA and a tech lead work on at the same time. The agents play
-/// scripts, and no model is called. In a terminal you approve each merge yourself.
+/// `--workflow team` it becomes three groups, which developers, QA and a tech lead work on at the same time; with `--workflow
+/// cycle` one task grows over three iterations. The agents play scripts, and no model is called. In a terminal you approve
+/// each merge yourself.
 #[derive(Args)]
 pub(crate) struct Demo {
     /// Approve every merge without asking.
     #[arg(long, short)]
     yes: bool,
     /// Run a workflow on a requirements document instead of single tasks.
-    #[arg(long, value_name = "NAME", value_parser = ["speckit", "team"])]
+    #[arg(long, value_name = "NAME", value_parser = ["speckit", "team", "cycle"])]
     workflow: Option<String>,
     /// Folder for the repository [default: a new temporary folder].
     #[arg(long, value_name = "DIR")]
@@ -55,6 +58,9 @@ impl Demo {
         let folder = self.folder(place)?;
         if self.no_run {
             return prepare(screen, &folder, self.workflow.as_deref()).await;
+        }
+        if self.workflow.as_deref() == Some("cycle") {
+            return demo_cycle::play(screen, &folder, self.yes).await;
         }
         if let Some(workflow) = &self.workflow {
             return demo_workflow::play(screen, &folder, workflow, self.yes).await;
@@ -103,6 +109,10 @@ impl Demo {
 /// Makes what the demo would play on, and says how to play it by hand.
 async fn prepare(screen: Screen, folder: &Path, workflow: Option<&str>) -> Result<Exit, Problem> {
     let (project, next) = match workflow {
+        Some("cycle") => {
+            let project = create_cycle_sample(folder).await?;
+            (project, format!("regatta run cycle \"{CYCLE_TITLE}\""))
+        }
         Some(name) => {
             let (project, _) = demo_workflow::create(folder, name).await?;
             (project, format!("regatta run {name} --prd prd.md"))

@@ -26,6 +26,7 @@ mod browser;
 pub(crate) mod completions;
 pub(crate) mod cost;
 pub(crate) mod demo;
+mod demo_cycle;
 mod demo_workflow;
 pub(crate) mod doctor;
 pub(crate) mod epic;

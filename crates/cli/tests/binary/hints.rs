@@ -4,7 +4,8 @@
 
 use crate::support::PROGRAM;
 use regatta_testkit::binary::TestProject;
-use std::collections::BTreeMap;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Fewer than these cannot be all: the search itself would be broken.
@@ -14,6 +15,8 @@ const HINTS_MIN: usize = 200;
 struct Help<'a> {
     project: &'a TestProject,
     texts: BTreeMap<Vec<String>, String>,
+    /// Flags of runs and signals that schemas of workflows make.
+    of_schemas: BTreeSet<String>,
 }
 
 impl Help<'_> {
@@ -53,9 +56,13 @@ impl Help<'_> {
             }
             path.push(word.to_owned());
         }
+        let has_schema = path == ["run"] || path == ["run", "signal"];
+        let of_schemas = if has_schema { self.of_schemas.clone() } else { BTreeSet::new() };
         let help = self.of(&path);
-        let is_known =
-            |option: &str| help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n"));
+        let is_known = |option: &str| {
+            let is_in_help = help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n"));
+            is_in_help || of_schemas.contains(option)
+        };
         let option = words.find_map(|word| {
             let name = word
                 .strip_prefix("--")?
@@ -76,7 +83,7 @@ fn is_verb_like(word: &str) -> bool {
 #[test]
 fn what_hints_name_exists() {
     let project = TestProject::without_init(PROGRAM);
-    let mut help = Help { project: &project, texts: BTreeMap::new() };
+    let mut help = Help { project: &project, texts: BTreeMap::new(), of_schemas: list_flags() };
     let hints = find_hints();
     assert!(hints.len() >= HINTS_MIN, "only {} hints were found", hints.len());
     let faults: Vec<String> = hints
@@ -88,6 +95,21 @@ fn what_hints_name_exists() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert_eq!(help.find_fault("task aprove 12").as_deref(), Some("there is no `aprove`"));
     assert_eq!(help.find_fault("task approve 12 --hed").as_deref(), Some("there is no `--hed`"));
+}
+
+/// Lists the flags that inputs of the shipped workflows and of their signals make.
+fn list_flags() -> BTreeSet<String> {
+    let mut files = Vec::new();
+    list(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workflows"), "json", &mut files);
+    files.retain(|file| {
+        file.ends_with("input.schema.json") || file.parent().is_some_and(|it| it.ends_with("signals"))
+    });
+    let names = |file: &PathBuf| -> Vec<String> {
+        let text = std::fs::read_to_string(file).expect("a schema is text");
+        let schema: Value = serde_json::from_str(&text).expect("a schema is JSON");
+        schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    };
+    files.iter().flat_map(names).map(|name| format!("--{}", name.replace('_', "-"))).collect()
 }
 
 /// Returns what follows `regatta` in the texts of users, each with a file that has it.

@@ -9,6 +9,7 @@ mod cells;
 mod checkout;
 mod checks;
 mod config_changed;
+mod cycle;
 mod doctor;
 mod documents;
 mod durable_streams;

@@ -14,6 +14,7 @@ mod open;
 pub(crate) mod reach;
 pub(crate) mod readiness;
 pub(crate) mod sample;
+pub(crate) mod sample_cycle;
 pub(crate) mod trial;
 pub(crate) mod trust;
 pub(crate) mod variables;

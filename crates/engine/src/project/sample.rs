@@ -110,7 +110,7 @@ pub(crate) async fn create(
     Project::open_own(folder).await
 }
 
-fn main_branch() -> Result<BranchName, Error> {
+pub(crate) fn main_branch() -> Result<BranchName, Error> {
     Ok(BranchName::parse("main").map_err(regatta_git::Error::from)?)
 }
 

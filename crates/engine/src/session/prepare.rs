@@ -126,6 +126,7 @@ fn environment(project: &Project, plan: &Plan<'_>, task: Option<&Task>) -> Vec<(
         pairs.extend([
             ("REGATTA_RUN_ID", ask.run.id.to_string()),
             ("REGATTA_STEP", ask.run.step.to_string()),
+            ("REGATTA_NODE", ask.run.node.to_string()),
             ("REGATTA_ROLE", ask.role.to_owned()),
             ("REGATTA_ITEM", ask.run.item.clone().unwrap_or_default()),
         ]);

@@ -158,8 +158,8 @@ pub async fn list_session_logs(project: &Project, scope: Scope) -> Result<Vec<Se
     Ok(logs)
 }
 
-/// Finds a session by its name, which says whose it is: `MARK-task-NUMBER-SESSION` or `MARK-run-NUMBER-STEP`. A step
-/// may end with the name of a node, and that may have a dash.
+/// Finds a session by its name, which says whose it is: `MARK-task-NUMBER-SESSION`, `MARK-run-NUMBER-STEP`, or
+/// `MARK-run-NUMBER-STEP-NODE` in a `parallel` node.
 pub async fn find_session_log(project: &Project, name: &str) -> Result<Option<SessionLog>, Error> {
     let mut parts = name.split('-').skip(1);
     let (kind, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -214,8 +214,8 @@ pub(crate) async fn find_role(project: &Project, task: TaskId) -> Result<Option<
     Ok(logs.into_iter().next_back().and_then(|log| log.role))
 }
 
-/// Returns the path of a session's transcript. For a step of a run without a task, the session's name
-/// ends with the step, after a mark that depends on where the project was.
+/// Returns the path of a session's transcript. For a step of a run without a task, the session's name ends with that of the
+/// step.
 fn find_transcript(project: &Project, subject: &Subject) -> PathBuf {
     match (subject.task_id, subject.run_id) {
         (Some(task), _) => project.transcript(task, subject.number),

@@ -6,6 +6,7 @@ use crate::runs::{DefinitionError, Listed, Origin};
 use regatta_flow::{Edge, Fault, Level, Node, NodeKind, Route, Workflow, check_folder};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// One line of the list of workflows.
 #[derive(Debug, Clone, Serialize)]
@@ -120,7 +121,7 @@ impl WorkflowView {
             start: workflow.start.name.to_string(),
             default_level: workflow.default_level(),
             levels: workflow.levels.values().map(|level| level_of(workflow, level)).collect(),
-            roles: workflow.roles.keys().map(|role| role_of(role, project)).collect(),
+            roles: roles_of(workflow).into_iter().map(|role| role_of(role, project)).collect(),
             nodes: workflow.nodes.iter().map(node_of).collect(),
             edges: workflow.edges.iter().map(edge_of).collect(),
             children: workflow.children.keys().cloned().collect(),
@@ -169,6 +170,12 @@ fn level_of(workflow: &Workflow, level: &Level) -> LevelView {
         start: workflow.start_at(level.number).name.to_string(),
         default: level.number == workflow.default_level(),
     }
+}
+
+/// A role may have several prompts.
+fn roles_of(workflow: &Workflow) -> BTreeSet<&str> {
+    let roles = workflow.nodes.iter().filter_map(|node| node.kind.role());
+    roles.map(|role| role.name.as_str()).collect()
 }
 
 /// The one that `[roles]` names, or one of the role's own name.

@@ -3,11 +3,15 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 
+/// Flags that every command has.
+const EVERYWHERE: [&str; 4] = ["directory", "help", "json", "version"];
+
 /// Adds the flags of a schema to a command; a property whose flag the command has already is left to `--input`.
 pub(super) fn add(mut command: Command, schema: &Value) -> Command {
     for (name, property) in properties(schema) {
         let flag = flag_of(name);
-        let is_taken = command.get_arguments().any(|known| known.get_long() == Some(flag.as_str()));
+        let is_taken = EVERYWHERE.contains(&flag.as_str())
+            || command.get_arguments().any(|known| known.get_long() == Some(flag.as_str()));
         if !is_taken {
             command = command.arg(arg_of(name, flag, property));
         }
@@ -31,7 +35,7 @@ pub(super) fn read(schema: &Value, matches: &ArgMatches) -> Map<String, Value> {
 }
 
 /// Lists the flags of a schema, such as `--text TEXT`.
-pub(super) fn list(schema: &Value) -> Vec<String> {
+pub(crate) fn list(schema: &Value) -> Vec<String> {
     let shown = |(name, property): (&String, &Value)| match property["type"].as_str() {
         Some("boolean") => format!("--{}", flag_of(name)),
         _ => {

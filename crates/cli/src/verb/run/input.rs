@@ -30,6 +30,9 @@ pub(super) struct Input {
     /// Set one field of the input; the value is read as JSON if possible, else as text.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     set: Vec<(String, Value)>,
+    /// What the flags of the workflow say.
+    #[arg(skip)]
+    fields: Map<String, Value>,
 }
 
 /// A JSON object, or where it is.
@@ -42,7 +45,14 @@ pub(super) enum Given {
 impl Input {
     /// Tells whether nothing is given.
     pub(super) fn is_empty(&self) -> bool {
-        self.prd.is_none() && self.title.is_none() && self.input.is_none() && self.set.is_empty()
+        let is_without_flags = self.set.is_empty() && self.fields.is_empty();
+        self.prd.is_none() && self.title.is_none() && self.input.is_none() && is_without_flags
+    }
+
+    /// Adds the fields that flags of the workflow give, and the title that stands without a flag.
+    pub(super) fn add(&mut self, fields: Map<String, Value>, title: Option<String>) {
+        self.fields = fields;
+        self.title = title.or(self.title.take());
     }
 
     /// Says by which options a run is given what its workflow misses.
@@ -56,7 +66,8 @@ impl Input {
             missing if missing.contains(&"\"prd\"") => {
                 "give the document with `--prd FILE`; its heading is the title; nothing was done"
             }
-            _ => "give what is missing with `--set KEY=VALUE` or `--input JSON`; nothing was done",
+            ["\"title\""] => "give the title after the name of the workflow; nothing was done",
+            _ => "give what is missing with its flag (`--KEY VALUE`) or `--input JSON`; nothing was done",
         };
         Problem { next: next.to_owned(), ..problem }
     }
@@ -78,6 +89,7 @@ impl Input {
         } else if let Some(title) = &self.title {
             fields.insert("title".to_owned(), title.clone().into());
         }
+        fields.extend(self.fields.clone());
         for (key, value) in &self.set {
             set(&mut fields, key, value.clone())?;
         }

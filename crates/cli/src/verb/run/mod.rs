@@ -16,6 +16,7 @@ mod resume;
 mod show;
 mod signal;
 
+pub(crate) use flags::list as list_flags;
 pub(crate) use foreground::{Decides, Foreground};
 
 use crate::arguments::Place;
@@ -25,7 +26,8 @@ use regatta_engine::core::Problem;
 
 /// Run a workflow, and manage runs
 ///
-/// A run works in the foreground until it ends or waits for a person. In a terminal it asks you.
+/// A run works in the foreground until it ends or waits for a person. In a terminal it asks you. Each property of the workflow's
+/// input is a flag, such as `--max-iterations 5` for `cycle`; `regatta workflow show NAME` lists them.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(
@@ -51,6 +53,15 @@ impl Run {
         match self.verb {
             None => self.begin.run(place).await,
             Some(verb) => verb.run(place).await,
+        }
+    }
+
+    /// Returns the words that are read once the workflow is known, and may hold options of every verb.
+    pub(crate) fn last_words(&self) -> &[String] {
+        match &self.verb {
+            None => self.begin.last_words(),
+            Some(Verb::Signal(signal)) => signal.last_words(),
+            Some(_) => &[],
         }
     }
 }

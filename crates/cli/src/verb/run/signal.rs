@@ -6,7 +6,7 @@ use super::show::print_brief;
 use crate::arguments::Place;
 use crate::exit::{self, Exit};
 use crate::verb::follow::WaitOptions;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use regatta_engine::core::{Problem, RunId};
 use regatta_engine::{Error, runs};
 use serde_json::{Map, Value};
@@ -70,13 +70,18 @@ impl Signal {
         print_brief(place, &project, run).await
     }
 
+    /// Returns the words after the signal.
+    pub(super) fn last_words(&self) -> &[String] {
+        &self.fields
+    }
+
     /// Reads the words after the signal: flags that its schema makes, and those of every signal.
     fn read_later(&self, schema: &Value) -> Result<Later, clap::Error> {
         let name = format!("regatta run signal {} {}", self.run, self.signal);
         let input = Arg::new("input").long("input").value_name("JSON|@FILE").value_parser(parse_given);
         let input = input.help("Input of the signal: a JSON object, or `@FILE` to read it from a file");
         let command = Command::new(name.clone()).bin_name(name).no_binary_name(true).arg(input);
-        let command = flags::add(WaitOptions::augment_args(command), schema);
+        let command = flags::add(add_globals(WaitOptions::augment_args(command)), schema);
         let matches: ArgMatches = command.try_get_matches_from(&self.fields)?;
         Ok(Later {
             input: matches.get_one("input").cloned(),
@@ -84,4 +89,11 @@ impl Signal {
             fields: flags::read(schema, &matches),
         })
     }
+}
+
+/// Options of every verb were found among these words before.
+fn add_globals(command: Command) -> Command {
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).hide(true);
+    let directory = Arg::new("directory").short('C').long("directory").hide(true);
+    command.arg(json).arg(directory)
 }

@@ -4,9 +4,11 @@ use super::find::{find_workflow, open_if_any};
 use crate::arguments::Place;
 use crate::exit::Exit;
 use crate::screen::{BOLD, CYAN, DIM, clean};
+use crate::verb::run::list_flags;
 use clap::Args;
 use regatta_engine::core::Problem;
 use regatta_engine::runs::{EdgeView, WorkflowView, show_workflow};
+use regatta_flow::Workflow;
 use std::fmt::Write;
 
 /// Show a workflow's nodes, edges and levels, and the agents of its roles.
@@ -22,18 +24,23 @@ impl Show {
         let project = open_if_any(place).await?;
         let listed = find_workflow(place, project.as_ref(), &self.workflow)?;
         let view = show_workflow(&listed, project.as_ref())?;
-        place.screen.data(&view, render);
+        let input = Workflow::load(&listed.folder).ok().and_then(|loaded| loaded.input);
+        let flags = input.map(|schema| list_flags(schema.document())).unwrap_or_default();
+        place.screen.data(&view, |view| render(view, &flags));
         Ok(Exit::Done)
     }
 }
 
-fn render(view: &WorkflowView) -> String {
+fn render(view: &WorkflowView, flags: &[String]) -> String {
     let mut text = format!("{CYAN}{}{CYAN:#} {BOLD}{}{BOLD:#}\n", view.name, clean(&view.title));
     let _ = writeln!(text, "  {DIM}from{DIM:#}    {}", clean(&view.from));
     let _ = writeln!(text, "  {DIM}digest{DIM:#}  {}", view.digest);
     for role in &view.roles {
         let agent = role.agent.as_deref().unwrap_or("nobody yet; see `[roles]` in .regatta/config.toml");
         let _ = writeln!(text, "  {DIM}role{DIM:#}    {:<12} {agent}", role.role);
+    }
+    if !flags.is_empty() {
+        let _ = writeln!(text, "  {DIM}input{DIM:#}   {}", clean(&flags.join("  ")));
     }
     if view.levels.len() > 1 {
         let _ = writeln!(text, "\n{BOLD}levels{BOLD:#}");

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Prints a title as the end of a web address.
+printf '%s\n' "$1"
