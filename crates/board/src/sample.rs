@@ -124,6 +124,7 @@ pub(crate) fn run() -> RunView {
             .into(),
         collisions: BTreeMap::new(),
         children: Vec::new(),
+        files: Vec::new(),
         members: Vec::new(),
         pausing: false,
         error: None,

@@ -348,7 +348,7 @@ impl Family {
         }
         let found = &self.runs[&run];
         let asks = if let Some(Phase::Performing { asks, .. }) = found.phase() { *asks } else { 0 };
-        let performed = Command::Performed { step: found.step, asks, output, head: None };
+        let performed = Command::Performed { step: found.step, asks, output, head: None, edits: 0 };
         let events = self.decide(run, &performed).unwrap();
         assert!(!events.is_empty(), "node `{node}` was not waited for");
         let handed = self.handed.remove(&(run, role.unwrap_or_default())).unwrap_or_default();
