@@ -66,12 +66,14 @@ fn read(project: &TestProject, name: &str) -> String {
 }
 
 fn write(project: &TestProject, name: &str, text: &str) {
-    std::fs::write(project.path().join(".regatta/shelf").join(name), text).unwrap();
+    let path = project.path().join(".regatta/shelf").join(name);
+    std::fs::write(path, text).expect("the file can be written");
 }
 
 fn kept(project: &TestProject) -> Vec<String> {
-    let entries = std::fs::read_dir(project.path().join(".regatta/shelf")).unwrap().flatten();
-    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    let entries =
+        std::fs::read_dir(project.path().join(".regatta/shelf")).expect("the folder is there").flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter(|name| name.contains(".edit-")).collect();
     names.sort();
     names
