@@ -2,7 +2,7 @@
 //!
 //! What is rendered reads back as the same value, and what a person or another program wrote is read or refused at a line
 //! and a column. Texts come from anybody: their size, their depth and the number of their values are bounded, and the
-//! parser has no shortcut that a key could turn on. Only [`extend`] opens a file. This knows nothing of runs.
+//! parser has no shortcut that a key could turn on. Only [`extend()`] opens a file. This knows nothing of runs.
 
 mod extend;
 mod fault;

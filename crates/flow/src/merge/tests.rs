@@ -1,3 +1,5 @@
+//! Edits of documents, merged: what one side changed alone is there, and what both changed is named.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
