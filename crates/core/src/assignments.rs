@@ -26,6 +26,9 @@ pub struct Assignment {
     /// Whether a run works on its task, one session after the other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub driven: bool,
+    /// Whether a rejection gave it the task, which nobody's agent had, and it has not started yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_rejection: bool,
 }
 
 /// A task that waits for its agent, or for a free place.
@@ -217,12 +220,16 @@ impl Assignments {
                 let driven = run_id.is_some();
                 // What a person does takes no agent's place.
                 if let Some(agent) = agent_id.clone() {
-                    self.held.insert(task, Assignment { agent, state: asked(driven), driven });
+                    self.held.insert(
+                        task,
+                        Assignment { agent, state: asked(driven), driven, by_rejection: false },
+                    );
                 }
             }
             Event::TaskReassigned { agent_id: Some(agent), session, .. } => {
                 let state = if session.is_some() { AgentState::Starting } else { AgentState::Paused };
-                self.held.insert(task, Assignment { agent: agent.clone(), state, driven: false });
+                let agent = agent.clone();
+                self.held.insert(task, Assignment { agent, state, driven: false, by_rejection: false });
             }
             Event::TaskReassigned { agent_id: None, .. } => {
                 self.held.remove(&task);
@@ -234,9 +241,8 @@ impl Assignments {
             }
             Event::TaskDeleted { .. } => self.queue.retain(|queued| queued.task != task),
             Event::TaskRejected { agent_id: Some(agent), .. } if !self.held.contains_key(&task) => {
-                let assignment =
-                    Assignment { agent: agent.clone(), state: AgentState::Starting, driven: false };
-                self.held.insert(task, assignment);
+                let (agent, state) = (agent.clone(), AgentState::Starting);
+                self.held.insert(task, Assignment { agent, state, driven: false, by_rejection: true });
             }
             Event::TaskRejected { .. } => {
                 let driven = self.held.get(&task).is_some_and(|assignment| assignment.driven);
@@ -246,7 +252,12 @@ impl Assignments {
                 self.mark(task, AgentState::Running);
                 if let Some(assignment) = self.held.get_mut(&task) {
                     assignment.agent.clone_from(agent_id);
+                    assignment.by_rejection = false;
                 }
+            }
+            // The task is again with the person who had it.
+            Event::AgentResumeFailed { .. } if self.held.get(&task).is_some_and(|held| held.by_rejection) => {
+                self.held.remove(&task);
             }
             Event::AgentWoken { .. } | Event::AgentContinued { .. } => self.mark(task, AgentState::Starting),
             Event::AgentPaused { .. } | Event::AgentParked { .. } | Event::AgentResumeFailed { .. } => {

@@ -228,10 +228,10 @@ mod tests {
                 #1 in_progress/starting, beta starting, rejected 1
                 > fail 1
                 [agent:resume:failed]
-                #1 waiting_approval/ready, beta paused, error AGENT_START_FAILED
+                #1 waiting_approval/ready, error AGENT_START_FAILED
                 > reject 1 no
                 [approval:rejected, task:rejected]
-                #1 in_progress/byhand, beta starting, rejected 1
+                #1 in_progress/byhand, rejected 1
             "#]],
         );
     }
