@@ -96,7 +96,9 @@ pub struct Create {
     pub(crate) priority: Priority,
     pub(crate) epic: Option<EpicId>,
     pub(crate) prd: Option<PrdSlug>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<String>,
 }
 
