@@ -27,7 +27,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// Tells whether a task is not merged yet.
     pub(crate) fn is_open(&self, task: TaskId) -> bool {
-        self.find(task).is_some_and(|row| row.column != Column::Verified)
+        self.find(task).is_some_and(|row| !row.is_done())
     }
 
     /// Finds the row of a task.
