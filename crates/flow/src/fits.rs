@@ -49,7 +49,9 @@ impl ResolvedPath {
                 Some(inside) => {
                     let mut values = serde_json::Deserializer::from_str(inside).into_iter::<Value>();
                     match values.next()?.ok()? {
-                        Value::Number(index) => steps.push(PathStep::Index(usize::try_from(index.as_u64()?).ok()?)),
+                        Value::Number(index) => {
+                            steps.push(PathStep::Index(usize::try_from(index.as_u64()?).ok()?))
+                        }
                         Value::String(name) => steps.push(PathStep::Key(name.into())),
                         _ => return None,
                     }

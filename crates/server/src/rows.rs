@@ -6,7 +6,6 @@
 use crate::answer::Rendered;
 use crate::joined::Joined;
 use crate::query::Query;
-use regatta_engine::core::machine::Column;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{InboxItem, Journal, Project, TaskRow, list_inbox, list_rows};
 use std::sync::Arc;

@@ -131,7 +131,11 @@ fn remember(task: &mut Task, event: &Event) -> bool {
         }
         Event::RequirementsEdited { text, .. } => task.description.clone_from(text),
         Event::InputsEmbedded { inputs, .. } => memory.inputs.clone_from(inputs),
-        Event::FileArchived { last, .. } => memory.archived = Some(*last),
+        Event::FileArchived { last, .. } => {
+            memory.archived = Some(*last);
+            // Those of a file that was imported were archived before anything was logged here.
+            memory.entries = memory.entries.max(*last);
+        }
         Event::FileConflicted { .. } => memory.conflicts += 1,
         Event::FileCorrupt { error, .. } | Event::FileWriteFailed { error, .. } => {
             task.error = Some(error.clone());

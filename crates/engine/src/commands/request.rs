@@ -125,6 +125,10 @@ pub(crate) enum Request<'a> {
         task: TaskId,
         text: &'a str,
     },
+    AdoptFile {
+        task: TaskId,
+        digest: &'a str,
+    },
     ReplaceFile {
         task: TaskId,
         text: &'a str,

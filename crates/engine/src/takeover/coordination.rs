@@ -3,10 +3,10 @@
 //! A group is a task, and its tasks are the criteria. The requirements become a PRD. A message that nobody has read goes to
 //! the next session on its group; the others are history, of which the copy of the files is kept.
 
+use crate::core::Priority;
 use crate::takeover::found::{CriterionFound, Found, MessageFound, PrdFound, TaskFound};
 use crate::takeover::gather::Files;
 use crate::takeover::kind::Kind;
-use crate::core::Priority;
 use regatta_files::run_file::{self, Layout};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,14 +29,34 @@ pub(crate) fn read(files: &Files) -> Found {
     let (pm, groups, orchestrator) = (of(PM_STATE), of(GROUP_STATUS), of(ORCHESTRATOR));
     let prd = read_requirements(&mut found, pm);
     let messages = read_messages(&mut found, &documents);
+    let plans: BTreeMap<String, &Value> =
+        list(pm, "task_groups").filter_map(|group| Some((text(group, "id")?, group))).collect();
+    let mut parts: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+    for part in list(pm, "all_tasks") {
+        parts.entry(text(part, "group_id").unwrap_or_default()).or_default().push(part);
+    }
     for id in list_groups(pm, groups) {
-        let task = read_group(&mut found, &id, (pm, groups), prd.clone(), &messages);
+        let group = Group {
+            id: &id,
+            plan: plans.get(&id).copied().unwrap_or(&Value::Null),
+            status: &groups[&id],
+            parts: parts.remove(&id).unwrap_or_default(),
+        };
+        let task = read_group(&mut found, &group, prd.clone(), messages.get(&id));
         found.tasks.push(task);
+    }
+    let lost: usize = parts.values().map(Vec::len).sum();
+    if lost > 0 {
+        found.odd(PM_STATE, None, format!("{lost} tasks belong to no group; only the copy has them"));
     }
     let known: BTreeSet<String> = found.tasks.iter().map(|task| task.item.clone()).collect();
     for (group, letters) in messages.iter().filter(|(group, _)| !known.contains(*group)) {
         let count = letters.unread.len() + letters.read;
-        found.odd("messages", None, format!("{count} messages are about the group {group}, which is not there"));
+        found.odd(
+            "messages",
+            None,
+            format!("{count} messages are about group {group}, which does not exist"),
+        );
     }
     tell_run(&mut found, orchestrator);
     found
@@ -51,11 +71,11 @@ pub(super) fn parse(found: &mut Found, files: &Files, path: &str) -> Option<Valu
             Some(value)
         }
         Ok(_) => {
-            found.odd(path, Some(1), "it is no JSON object: only a copy is kept");
+            found.odd(path, Some(1), "not a JSON object; only a copy is kept");
             None
         }
         Err(fault) => {
-            let what = format!("it is not valid JSON ({}): only a copy is kept", fault.what);
+            let what = format!("not valid JSON ({}); only a copy is kept", fault.what);
             found.odd(path, Some(fault.line), what);
             None
         }
@@ -80,23 +100,29 @@ fn list_groups(pm: &Value, groups: &Value) -> Vec<String> {
     planned.chain(tracked).filter(|id| seen.insert(id.clone())).collect()
 }
 
+/// What the documents say of one group.
+struct Group<'v> {
+    id: &'v str,
+    plan: &'v Value,
+    status: &'v Value,
+    parts: Vec<&'v Value>,
+}
+
 fn read_group(
     found: &mut Found,
-    id: &str,
-    (pm, groups): (&Value, &Value),
+    group: &Group<'_>,
     prd: Option<String>,
-    messages: &BTreeMap<String, Letters>,
+    letters: Option<&Letters>,
 ) -> TaskFound {
-    let plan = list(pm, "task_groups").find(|group| group["id"] == id).unwrap_or(&Value::Null);
-    let status = &groups[id];
+    let Group { id, plan, status, parts } = group;
     let file = if plan.is_null() { GROUP_STATUS } else { PM_STATE };
-    let parts: Vec<&Value> = list(pm, "all_tasks").filter(|task| task["group_id"] == id).collect();
-    let said = serde_json::to_vec(&(plan, status, &parts)).unwrap_or_default();
+    let said = serde_json::to_vec(&(plan, status, parts)).unwrap_or_default();
     let word = text(status, "status").or_else(|| text(plan, "status"));
-    let mut task = TaskFound::new(id, file, &said).with_status(word);
-    task.title = text(plan, "name").or_else(|| text(status, "group_name")).unwrap_or_else(|| format!("Group {id}"));
-    let planned = list(plan, "tasks").filter_map(Value::as_str);
-    let lost = planned.filter(|name| !parts.iter().any(|part| part["id"] == *name)).count();
+    let mut task = TaskFound::new(*id, file, &said).with_status(word);
+    task.title =
+        text(plan, "name").or_else(|| text(status, "group_name")).unwrap_or_else(|| format!("Group {id}"));
+    let there: BTreeSet<&str> = parts.iter().filter_map(|part| part["id"].as_str()).collect();
+    let lost = list(plan, "tasks").filter_map(Value::as_str).filter(|name| !there.contains(name)).count();
     if lost > 0 {
         found.odd(file, None, format!("group {id}: {lost} of its tasks are not in `all_tasks`"));
     }
@@ -112,11 +138,15 @@ fn read_group(
     task.sessions = usize::try_from(runs("developer") + runs("qa") + runs("tech_lead")).unwrap_or(usize::MAX);
     task.has_output = list(status, "commits").next().is_some();
     task.description = describe(id, plan, status);
-    if let Some(letters) = messages.get(id) {
+    if let Some(letters) = letters {
         if !task.done {
             task.messages.clone_from(&letters.unread);
         }
-        task.description.push_str(&format!("\n- Messages: {} read, {} not read", letters.read, letters.unread.len()));
+        task.description.push_str(&format!(
+            "\n- Messages: {} read, {} not read",
+            letters.read,
+            letters.unread.len()
+        ));
     }
     task
 }
@@ -163,7 +193,7 @@ fn read_messages(found: &mut Found, documents: &BTreeMap<String, Value>) -> BTre
     let mut letters: BTreeMap<String, Letters> = BTreeMap::new();
     for (path, document) in documents.iter().filter(|(path, _)| path.starts_with("messages/")) {
         let Some(list) = document["messages"].as_array() else {
-            found.odd(path, None, "it has no list `messages`");
+            found.odd(path, None, "no list `messages`");
             continue;
         };
         for (number, message) in list.iter().enumerate() {
@@ -186,7 +216,8 @@ fn read_messages(found: &mut Found, documents: &BTreeMap<String, Value>) -> BTre
 /// Writes a message as an agent reads it: everything that it has, in the order of the file.
 fn render_message(fields: &Map<String, Value>) -> String {
     let word = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or("?");
-    let mut text = format!("From {} to {}, {}: {}", word("from"), word("to"), word("timestamp"), word("subject"));
+    let mut text =
+        format!("From {} to {}, {}: {}", word("from"), word("to"), word("timestamp"), word("subject"));
     let known = ["id", "group_id", "from", "to", "timestamp", "subject", "read"];
     for (name, value) in fields.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
         match value {
@@ -202,15 +233,23 @@ fn tell_run(found: &mut Found, orchestrator: &Value) {
     let Some(status) = text(orchestrator, "status").filter(|status| status == "running") else { return };
     let phase = text(orchestrator, "current_phase").unwrap_or_default();
     let what = format!(
-        "it was {status} (phase {phase}): its groups become tasks of the backlog, where nothing starts by itself"
+        "the team was {status} (phase {phase}); its groups become tasks in the backlog, and nothing starts by itself"
     );
     found.odd(ORCHESTRATOR, None, what);
     let active = list(orchestrator, "active_agents").filter_map(|agent| {
-        Some(format!("{} on {}", agent["agent_type"].as_str()?, agent["group_id"].as_str().unwrap_or("everything")))
+        Some(format!(
+            "{} on {}",
+            agent["agent_type"].as_str()?,
+            agent["group_id"].as_str().unwrap_or("everything")
+        ))
     });
     let active: Vec<String> = active.collect();
     if !active.is_empty() {
-        found.odd(ORCHESTRATOR, None, format!("agents were at work, and their sessions are lost: {}", active.join(", ")));
+        found.odd(
+            ORCHESTRATOR,
+            None,
+            format!("agents were running, and their sessions are lost: {}", active.join(", ")),
+        );
     }
 }
 

@@ -20,9 +20,8 @@ const ITEM_CHARACTERS_MAX: usize = 120;
 pub(crate) fn settle(found: &mut Found) {
     let mut told: Vec<(String, String)> = Vec::new();
     for task in &mut found.tasks {
-        let mut tell = |what: String| told.push((task.file.clone(), what));
         for what in settle_task(task) {
-            tell(format!("{}: {what}", task.item));
+            told.push((task.file.clone(), format!("{}: {what}", task.item)));
         }
     }
     for epic in &mut found.epics {
@@ -33,7 +32,7 @@ pub(crate) fn settle(found: &mut Found) {
         prd.title = title_of(&prd.title, &prd.slug).0;
         if prd.text.len() > TEXT_BYTES_MAX {
             let end = (0..=TEXT_BYTES_MAX).rev().find(|end| prd.text.is_char_boundary(*end)).unwrap_or(0);
-            told.push((prd.file.clone(), format!("its text was cut from {} bytes to {end}", prd.text.len())));
+            told.push((prd.file.clone(), format!("its text was cut from {} to {end} bytes", prd.text.len())));
             prd.text.truncate(end);
         }
         if prd.text.is_empty() {
@@ -87,7 +86,7 @@ fn settle_criteria(task: &mut TaskFound) -> Vec<String> {
         kept.push(CriterionFound { text, ..criterion });
     }
     if kept.len() > CRITERIA_MAX && task.text.is_none() {
-        told.push(format!("of its {all} criteria the first {CRITERIA_MAX} were taken"));
+        told.push(format!("only the first {CRITERIA_MAX} of its {all} criteria were imported"));
     }
     kept.truncate(CRITERIA_MAX);
     task.criteria = kept;

@@ -5,9 +5,9 @@ use crate::takeover::fit;
 use crate::takeover::gather::Files;
 use crate::takeover::kind::Kind;
 use crate::takeover::order;
-use crate::takeover::run_files::RunParts;
+use crate::takeover::run_parts::RunParts;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More oddities of one import than this are only counted: a file of a million bad lines has as many.
 const ODDITIES_MAX: usize = 1_000;
@@ -154,7 +154,7 @@ pub struct RunFound {
     pub sessions: usize,
     pub outputs: usize,
     pub messages: usize,
-    /// The input that the files do not tell, and that has to be given.
+    /// The input that the files do not contain, and that has to be given.
     pub missing: Vec<String>,
     #[serde(skip)]
     pub(crate) parts: RunParts,
@@ -206,6 +206,16 @@ impl Found {
         }
     }
 
+    /// Makes an epic of every word for one that tasks have.
+    pub(crate) fn add_epics_of_tasks(&mut self) {
+        let mut seen = BTreeSet::new();
+        let items =
+            self.tasks.iter().filter_map(|task| task.epic.clone()).filter(|item| seen.insert(item.clone()));
+        let epic =
+            |item: String| EpicFound { title: item.clone(), item, description: String::new(), prd: None };
+        self.epics = items.map(epic).collect();
+    }
+
     /// Puts the tasks in order, makes everything fit the limits of this project, and counts.
     pub(crate) fn settle(&mut self, files: Files) {
         for (file, what) in &files.oddities {
@@ -229,7 +239,7 @@ impl Found {
         for path in unknown {
             let is_told = self.oddities.iter().any(|oddity| oddity.file == path);
             if !is_told {
-                self.odd(&path, None, "it is no file of this kind: nothing is made of it but a copy");
+                self.odd(&path, None, "not a file of this kind; only a copy is kept");
             }
         }
         self.sources = files;
@@ -271,7 +281,17 @@ impl TaskFound {
 /// Tells whether a word for a status means that a task is done.
 pub(crate) fn is_done(status: &str) -> bool {
     const DONE: [&str; 12] = [
-        "done", "complete", "completed", "closed", "verified", "merged", "resolved", "finished", "x", "true", "yes",
+        "done",
+        "complete",
+        "completed",
+        "closed",
+        "verified",
+        "merged",
+        "resolved",
+        "finished",
+        "x",
+        "true",
+        "yes",
         "archived",
     ];
     DONE.contains(&status.trim().to_lowercase().as_str())

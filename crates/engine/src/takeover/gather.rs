@@ -83,7 +83,7 @@ impl Files {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if level > 0 => {
-                self.oddities.push((above.to_owned(), format!("it cannot be read: {error}")));
+                self.oddities.push((above.to_owned(), format!("cannot be read: {error}")));
                 return Ok(());
             }
             Err(error) => return Err(Error::io("read", folder)(error)),
@@ -94,7 +94,7 @@ impl Files {
             let name = entry.file_name();
             let shown = format!("{above}{}", name.to_string_lossy());
             if name.to_str().is_none() {
-                self.oddities.push((shown, "its name is not UTF-8: it was not read".to_owned()));
+                self.oddities.push((shown, "its name is not UTF-8; not read".to_owned()));
                 continue;
             }
             if self.texts.len() + self.unread.len() >= FILES_MAX {
@@ -106,16 +106,16 @@ impl Files {
                     self.walk(&entry.path(), &format!("{shown}/"), level + 1)?;
                 }
                 Ok(kind) if kind.is_dir() => {
-                    self.oddities.push((shown, "it is too deep: it was not read".to_owned()));
+                    self.oddities.push((shown, "nested too deep; not read".to_owned()));
                 }
                 Ok(kind) if kind.is_symlink() => {
                     let target = std::fs::read_link(entry.path()).unwrap_or_default();
-                    let what = format!("it is a link to {}, which was not followed", target.display());
+                    let what = format!("a link to {}, which was not followed", target.display());
                     self.oddities.push((shown, what));
                 }
                 Ok(kind) if kind.is_file() => self.read(&entry.path(), shown)?,
-                Ok(_) => self.oddities.push((shown, "it is no regular file: it was not read".to_owned())),
-                Err(error) => self.oddities.push((shown, format!("it cannot be read: {error}"))),
+                Ok(_) => self.oddities.push((shown, "not a regular file; not read".to_owned())),
+                Err(error) => self.oddities.push((shown, format!("cannot be read: {error}"))),
             }
         }
         Ok(())
@@ -131,17 +131,20 @@ impl Files {
                 }
                 self.texts.insert(shown, bytes);
             }
-            Ok(Itself::Missing) => self.oddities.push((shown, "it was removed meanwhile".to_owned())),
+            Ok(Itself::Missing) => self.oddities.push((shown, "removed in the meantime".to_owned())),
             Ok(Itself::Odd) => match path.symlink_metadata() {
                 Ok(found) if found.is_file() => {
                     let most = FILE_BYTES_MAX / 1024 / 1024;
-                    let what = format!("it has {} bytes, and at most {most} MiB are read: only a copy is kept", found.len());
+                    let what = format!(
+                        "{} bytes, and at most {most} MiB are read; only a copy is kept",
+                        found.len()
+                    );
                     self.oddities.push((shown.clone(), what));
                     self.unread.insert(shown, found.len());
                 }
-                _ => self.oddities.push((shown, "it is no regular file: it was not read".to_owned())),
+                _ => self.oddities.push((shown, "not a regular file; not read".to_owned())),
             },
-            Err(error) => self.oddities.push((shown, format!("it cannot be read: {}", error.source))),
+            Err(error) => self.oddities.push((shown, format!("cannot be read: {}", error.source))),
         }
         Ok(())
     }

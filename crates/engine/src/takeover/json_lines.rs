@@ -19,14 +19,15 @@ pub(crate) fn read(files: &Files) -> Found {
         match line.value {
             Ok(None) => {}
             Ok(Some(Value::Object(fields))) => add(&mut found, &path, number, line.bytes, fields),
-            Ok(Some(_)) => found.odd(&path, Some(number), "it is no JSON object: no task is made of it"),
+            Ok(Some(_)) => found.odd(&path, Some(number), "not a JSON object; not imported"),
             Err(fault) => {
                 let end = if line.is_whole { "" } else { "; the line is cut off" };
-                let what = format!("column {}: {}{end}: no task is made of it", fault.column, fault.what);
+                let what = format!("column {}: {}{end}; not imported", fault.column, fault.what);
                 found.odd(&path, Some(number), what);
             }
         }
     }
+    found.add_epics_of_tasks();
     found
 }
 

@@ -86,6 +86,9 @@ pub(crate) fn recognize(path: &Path, kind: Option<Kind>) -> Result<(Kind, PathBu
         .collect();
     match &found[..] {
         [one] => Ok(one.clone()),
+        [] if kind.is_some_and(|kind| !matches!(kind, Kind::Csv | Kind::JsonLines)) => {
+            Ok((kind.unwrap_or(Kind::SpecFlux), path.clone()))
+        }
         [] => Err(unknown(path, &format!("{} in it", describe_none(kind)))),
         several => Err(ambiguous(path, several)),
     }
@@ -151,7 +154,11 @@ fn has_folder(folder: &Path, is_it: fn(&str) -> bool) -> bool {
 }
 
 fn has_folder_with(folder: &Path, file: &str) -> bool {
-    any_entry(folder, |kind, name| kind.is_dir() && is_file(&folder.join(name).join(file)))
+    // `001-photo-albums`: any folder may have a file of that name.
+    let is_numbered = |name: &str| name.starts_with(|letter: char| letter.is_ascii_digit());
+    any_entry(folder, |kind, name| {
+        kind.is_dir() && is_numbered(name) && is_file(&folder.join(name).join(file))
+    })
 }
 
 fn any_entry(folder: &Path, is_it: impl Fn(std::fs::FileType, &str) -> bool) -> bool {
@@ -160,7 +167,8 @@ fn any_entry(folder: &Path, is_it: impl Fn(std::fs::FileType, &str) -> bool) -> 
         return false;
     }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut named = entries.filter_map(|entry| Some((entry.file_type().ok()?, entry.file_name().into_string().ok()?)));
+    let mut named =
+        entries.filter_map(|entry| Some((entry.file_type().ok()?, entry.file_name().into_string().ok()?)));
     named.any(|(kind, name)| is_it(kind, &name))
 }
 

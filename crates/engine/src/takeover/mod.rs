@@ -20,7 +20,7 @@ mod keep;
 mod kind;
 mod order;
 mod rebuild;
-mod run_files;
+mod run_parts;
 mod spec_kit;
 mod specflux;
 mod table;
@@ -29,9 +29,10 @@ mod table;
 mod tests;
 
 pub use apply::{Applied, AppliedItem, apply};
+pub use cycle::become_of;
 pub use found::{Counts, EpicFound, Found, KeptFile, MessageFound, Oddity, PrdFound, RunFound, TaskFound};
-pub use kind::Kind;
-pub use rebuild::{Rebuilt, Rebuilding, rebuild};
+pub use kind::{Kind, is_foreign};
+pub use rebuild::{Rebuilding, Rebuilt, rebuild};
 
 use crate::error::Error;
 use crate::project::Project;
@@ -50,7 +51,7 @@ pub fn look(project: &Project, path: &Path, kind: Option<Kind>) -> Result<Found,
 fn read(project: &Project, kind: Kind, files: &gather::Files) -> Result<Found, Error> {
     Ok(match kind {
         Kind::SpecFlux => specflux::read(files),
-        Kind::Cycle => cycle::read(&run_files::definition(project, cycle::WORKFLOW)?, files),
+        Kind::Cycle => cycle::read(&run_parts::definition(project, cycle::WORKFLOW)?, files),
         Kind::Coordination => coordination::read(files),
         Kind::SpecKit => spec_kit::read(files),
         Kind::Csv => table::read(files),
@@ -60,7 +61,8 @@ fn read(project: &Project, kind: Kind, files: &gather::Files) -> Result<Found, E
 
 /// Names a folder as people know it: from the project's root if it is below.
 fn show_folder(project: &Project, path: &Path) -> String {
-    let below = project.root().canonicalize().ok().and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
+    let below =
+        project.root().canonicalize().ok().and_then(|root| path.strip_prefix(root).ok().map(Path::to_owned));
     match below {
         Some(below) if below.as_os_str().is_empty() => ".".to_owned(),
         Some(below) => below.display().to_string(),

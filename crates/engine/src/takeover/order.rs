@@ -3,8 +3,8 @@
 
 use crate::takeover::fit;
 use crate::takeover::found::{Found, TaskFound};
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// As many tasks may a task depend on.
 const DEPENDENCIES_MAX: usize = 100;
@@ -16,14 +16,21 @@ pub(crate) fn settle(found: &mut Found) {
         *name = fit::item(name);
     }
     let places = name_apart(&mut found.tasks, &mut told);
-    let wanted: Vec<Vec<usize>> =
-        found.tasks.iter().enumerate().map(|(at, task)| find_upstream(at, task, &places, &mut told)).collect();
+    let wanted: Vec<Vec<usize>> = found
+        .tasks
+        .iter()
+        .enumerate()
+        .map(|(at, task)| find_upstream(at, task, &places, &mut told))
+        .collect();
     let (order, dropped) = sort(&wanted);
     let mut kept: Vec<BTreeSet<usize>> = wanted.iter().map(|on| on.iter().copied().collect()).collect();
     for (task, on) in dropped {
         kept[task].remove(&on);
         let (task, on) = (&found.tasks[task], &found.tasks[on].item);
-        told.push((task.file.clone(), format!("{}: depends on {on} in a circle: that dependency was dropped", task.item)));
+        told.push((
+            task.file.clone(),
+            format!("{} depends on {on} in a cycle; the dependency was dropped", task.item),
+        ));
     }
     let items: Vec<String> = found.tasks.iter().map(|task| task.item.clone()).collect();
     for (task, on) in found.tasks.iter_mut().zip(&kept) {
@@ -33,7 +40,11 @@ pub(crate) fn settle(found: &mut Found) {
             named.push(items[*at].clone());
         }
         if on.len() > DEPENDENCIES_MAX {
-            let what = format!("{}: of its {} dependencies the first {DEPENDENCIES_MAX} were taken", task.item, on.len());
+            let what = format!(
+                "{}: only the first {DEPENDENCIES_MAX} of its {} dependencies were imported",
+                task.item,
+                on.len()
+            );
             told.push((task.file.clone(), what));
         }
         task.depends_on = named;
@@ -57,7 +68,10 @@ fn name_apart(tasks: &mut [TaskFound], told: &mut Vec<(String, String)>) -> BTre
                 *count += 1;
                 task.item = format!("{item}~{count}");
             }
-            let what = format!("{item} is there again: this one is called {}; dependencies mean the first", task.item);
+            let what = format!(
+                "{item} appears twice; this one is called {}, and dependencies refer to the first",
+                task.item
+            );
             told.push((task.file.clone(), what));
         }
         places.insert(task.item.clone(), at);
@@ -75,13 +89,16 @@ fn find_upstream(
     for on in &task.depends_on {
         match places.get(on) {
             Some(place) if *place == at => {
-                told.push((task.file.clone(), format!("{}: depends on itself: that was dropped", task.item)));
+                told.push((
+                    task.file.clone(),
+                    format!("{} depends on itself; the dependency was dropped", task.item),
+                ));
             }
             Some(place) if !known.insert(*place) => {}
             Some(place) => upstream.push(*place),
             None => told.push((
                 task.file.clone(),
-                format!("{}: depends on {on}, which is not there: that dependency was dropped", task.item),
+                format!("{} depends on {on}, which does not exist; the dependency was dropped", task.item),
             )),
         }
     }
@@ -152,7 +169,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_kept_is_named() {
-        let found = settled(&[("b", &["a", "x"]), ("a", &["a"]), ("a", &["b"]), ("p", &["q"]), ("q", &["r"]), ("r", &["p"])]);
+        let found = settled(&[
+            ("b", &["a", "x"]),
+            ("a", &["a"]),
+            ("a", &["b"]),
+            ("p", &["q"]),
+            ("q", &["r"]),
+            ("r", &["p"]),
+        ]);
         expect_test::expect![[r#"
             a()
             b(a)
@@ -160,10 +184,10 @@ mod tests {
             p()
             r(p)
             q(r)
-            a is there again: this one is called a~2; dependencies mean the first
-            b: depends on x, which is not there: that dependency was dropped
-            a: depends on itself: that was dropped
-            p: depends on q in a circle: that dependency was dropped"#]]
+            a appears twice; this one is called a~2, and dependencies refer to the first
+            b depends on x, which does not exist; the dependency was dropped
+            a depends on itself; the dependency was dropped
+            p depends on q in a cycle; the dependency was dropped"#]]
         .assert_eq(&show(&found));
     }
 

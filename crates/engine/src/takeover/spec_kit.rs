@@ -34,7 +34,7 @@ fn read_feature(found: &mut Found, files: &Files, folder: &str) {
     let path = at(TASKS);
     let Some(bytes) = files.take(&path) else { return };
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return found.odd(&path, None, "it is not UTF-8 text: only a copy is kept");
+        return found.odd(&path, None, "not UTF-8 text; only a copy is kept");
     };
     let own_name = files.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = match folder.rsplit('/').next() {
@@ -47,10 +47,18 @@ fn read_feature(found: &mut Found, files: &Files, folder: &str) {
     let description = format!("From `{path}`.");
     found.epics.push(EpicFound { item: name.clone(), title, description, prd: slug.clone() });
     let before = found.tasks.len();
-    Reading { found, path: &path, feature: &name, prd: slug, frontier: Vec::new(), group: Vec::new(), is_parallel: false }
-        .read(text);
+    Reading {
+        found,
+        path: &path,
+        feature: &name,
+        prd: slug,
+        frontier: Vec::new(),
+        group: Vec::new(),
+        is_parallel: false,
+    }
+    .read(text);
     if found.tasks.len() == before {
-        found.odd(&path, None, "it has no line such as `- [ ] T001 Do it`: no task is made of it");
+        found.odd(&path, None, "no line such as `- [ ] T001 Do it`; no tasks");
     }
 }
 
@@ -60,9 +68,9 @@ fn read_documents(found: &mut Found, files: &Files, name: &str, paths: [String; 
     for path in paths {
         match files.take(&path).map(std::str::from_utf8) {
             Some(Ok(text)) if !text.trim().is_empty() => parts.push((path, text)),
-            Some(Ok(_)) => found.odd(&path, None, "it is empty"),
-            Some(Err(_)) => found.odd(&path, None, "it is not UTF-8 text: only a copy is kept"),
-            None => found.odd(&path, None, "it is not there"),
+            Some(Ok(_)) => found.odd(&path, None, "empty"),
+            Some(Err(_)) => found.odd(&path, None, "not UTF-8 text; only a copy is kept"),
+            None => found.odd(&path, None, "missing"),
         }
     }
     let (file, first) = parts.first()?;
@@ -95,7 +103,11 @@ impl Reading<'_> {
         for (at, line) in text.lines().enumerate() {
             let trimmed = line.trim_start();
             if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
-                fence = if fence.as_deref() == Some(mark) { None } else { fence.or_else(|| Some(mark.to_owned())) };
+                fence = if fence.as_deref() == Some(mark) {
+                    None
+                } else {
+                    fence.or_else(|| Some(mark.to_owned()))
+                };
                 continue;
             }
             if fence.is_some() {
@@ -135,12 +147,12 @@ impl Reading<'_> {
             Some((item, rest)) => (item.to_owned(), rest),
             None => {
                 let item = format!("line {number}");
-                self.found.odd(self.path, Some(number), format!("it has no number such as T001: it is called `{item}`"));
+                self.found.odd(self.path, Some(number), format!("no ID such as T001; it is called `{item}`"));
                 (item, words)
             }
         };
         if !seen.insert(item.clone()) {
-            self.found.odd(self.path, Some(number), format!("{item} is there again"));
+            self.found.odd(self.path, Some(number), format!("{item} appears twice"));
         }
         let (is_parallel, story, title) = find_tags(rest);
         let status = if checked { "x" } else { "" };

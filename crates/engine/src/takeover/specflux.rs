@@ -12,17 +12,22 @@ use regatta_files::TaskFile;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// The next task gets the number after the highest, so a wild one must not use them up.
+pub(super) const NUMBER_MAX: u32 = 1_000_000;
+
 /// Reads the files.
 pub(crate) fn read(files: &Files) -> Found {
     let mut found = Found::new(Kind::SpecFlux);
     let mut epics: BTreeMap<String, EpicFound> = BTreeMap::new();
-    for (path, bytes) in files.iter() {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        match folder.rsplit('/').next().unwrap_or_default() {
-            "prds" if name.ends_with(".md") => read_prd(&mut found, path, name, bytes),
-            "epics" if name.ends_with(".md") => read_epic(&mut found, files, &mut epics, path, bytes),
-            _ => {}
-        }
+    let of_folder = |wanted: &'static str| {
+        let is_in = move |path: &str| path.rsplit('/').nth(1) == Some(wanted) && path.ends_with(".md");
+        files.iter().filter(move |(path, _)| is_in(path))
+    };
+    for (path, bytes) in of_folder("prds") {
+        read_prd(&mut found, path, path.rsplit('/').next().unwrap_or(path), bytes);
+    }
+    for (path, bytes) in of_folder("epics") {
+        read_epic(&mut found, files, &mut epics, path, bytes);
     }
     for (path, bytes) in files.iter() {
         let Some(number) = find_number(path, "-state.md") else { continue };
@@ -51,12 +56,12 @@ fn read_task(
     let file = match TaskFile::parse_bytes(bytes) {
         Ok(file) => file,
         Err(error) => {
-            found.odd(path, None, format!("it is not UTF-8 text ({error}): only a copy is kept"));
+            found.odd(path, None, format!("not UTF-8 text ({error}); only a copy is kept"));
             return None;
         }
     };
     if file.text().trim().is_empty() {
-        found.odd(path, None, "it is empty: no task is made of it");
+        found.odd(path, None, "empty; not imported");
         return None;
     }
     files.note_used(path);
@@ -68,15 +73,20 @@ fn read_task(
     }
     let title = file.title();
     if let Some(id) = title.and_then(|title| title.id).filter(|id| *id != number) {
-        found.odd(path, Some(1), format!("its title says task #{id}: the number of the file name counts"));
+        found.odd(path, Some(1), format!("the title says task #{id}; the number in the file name counts"));
     }
     let metadata = file.metadata().ok();
     let field = |name: &str| metadata.and_then(|map| map.get(name)).filter(|value| !value.is_null());
-    let mut task = TaskFound::new(number.to_string(), path, bytes).with_status(field("status").and_then(text_of));
-    task.number = Some(number);
+    let mut task =
+        TaskFound::new(number.to_string(), path, bytes).with_status(field("status").and_then(text_of));
+    task.number = Some(number).filter(|number| (1..=NUMBER_MAX).contains(number));
+    if task.number.is_none() {
+        found.odd(path, None, "its number cannot be kept; it gets the next one");
+    }
     task.title = title.map(regatta_files::Title::plain).unwrap_or_default();
     task.description = file.requirements().unwrap_or_default().to_owned();
-    let criterion = |one: &regatta_files::Criterion| CriterionFound { text: one.text.clone(), checked: one.checked };
+    let criterion =
+        |one: &regatta_files::Criterion| CriterionFound { text: one.text.clone(), checked: one.checked };
     task.criteria = file.criteria().iter().map(criterion).collect();
     let listed = field("dependencies").and_then(Value::as_array).into_iter().flatten().filter_map(text_of);
     task.depends_on = listed.collect();
@@ -86,14 +96,15 @@ fn read_task(
             task.depends_on.push(input);
         }
     }
-    let archived = file.archived().map_or(0, |archived| archived.last.saturating_sub(archived.first) as usize + 1);
+    let archived =
+        file.archived().map_or(0, |archived| archived.last.saturating_sub(archived.first) as usize + 1);
     task.sessions = file.sessions().len() + archived;
     task.has_output = file.chain_output().is_some();
     task.epic = find_epic(found, file.text(), field("epic_id"), epics);
     task.prd = find_prd(found, file.text());
     task.archive = find_archive(files, number);
     if archived > 0 && task.archive.is_none() {
-        found.odd(path, None, "sessions of it are archived, and the archive is not there");
+        found.odd(path, None, "its archived sessions are missing: there is no archive");
     }
     task.text = Some(file.into_text());
     Some(task)
@@ -159,11 +170,11 @@ fn find_archive(files: &Files, number: u32) -> Option<String> {
 
 fn read_prd(found: &mut Found, path: &str, name: &str, bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return found.odd(path, None, "it is not UTF-8 text: only a copy is kept");
+        return found.odd(path, None, "not UTF-8 text; only a copy is kept");
     };
     let stem = name.trim_end_matches(".md");
     let Some(slug) = stem.parse::<PrdSlug>().ok().or_else(|| slug_from(stem)) else {
-        return found.odd(path, None, "no slug can be made of its name: only a copy is kept");
+        return found.odd(path, None, "its name makes no slug; only a copy is kept");
     };
     let slug = slug.to_string();
     let title = find_title(text).unwrap_or(stem).to_owned();
@@ -178,10 +189,11 @@ fn read_epic(
     bytes: &[u8],
 ) {
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return found.odd(path, None, "it is not UTF-8 text: only a copy is kept");
+        return found.odd(path, None, "not UTF-8 text; only a copy is kept");
     };
     let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
-    let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    let digits: String =
+        name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     let item = if digits.is_empty() { name.to_owned() } else { digits };
     let title = find_title(text).unwrap_or(name).to_owned();
     let prd = find_prd(found, text);

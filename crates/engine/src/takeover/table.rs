@@ -14,7 +14,10 @@ const FIELDS: [(Field, &[&str]); 8] = [
     (Field::Title, &["title", "name", "summary", "subject"]),
     (Field::Description, &["description", "body", "details", "notes"]),
     (Field::Status, &["status", "state", "done", "column"]),
-    (Field::DependsOn, &["depends on", "depends_on", "dependson", "dependencies", "blocked by", "blocked_by", "after"]),
+    (
+        Field::DependsOn,
+        &["depends on", "depends_on", "dependson", "dependencies", "blocked by", "blocked_by", "after"],
+    ),
     (Field::Priority, &["priority"]),
     (Field::Criteria, &["criteria", "acceptance criteria", "acceptance_criteria", "acceptancecriteria"]),
     (Field::Epic, &["epic", "epic_id", "epic id", "group", "milestone"]),
@@ -50,29 +53,45 @@ pub(crate) fn read(files: &Files) -> Found {
     files.note_used(&path);
     let mut lines = Records::of(text);
     let Some(header) = lines.next() else {
-        found.odd(&path, None, "it is empty: it should begin with a line that names the columns");
+        found.odd(&path, None, "empty; the first line should name the columns");
         return found;
     };
     let columns: Vec<(Option<Field>, String)> =
         header.fields.iter().map(|name| (Field::find(name), name.trim().to_owned())).collect();
     if !columns.iter().any(|(field, _)| *field == Some(Field::Title)) {
         let names: Vec<&str> = columns.iter().map(|(_, name)| name.as_str()).collect();
-        found.odd(&path, Some(1), format!("no column is called `title`: no task is made of it (columns: {})", names.join(", ")));
+        found.odd(
+            &path,
+            Some(1),
+            format!("no column is called `title`, so there are no tasks (columns: {})", names.join(", ")),
+        );
         return found;
     }
     for (_, name) in columns.iter().filter(|(field, _)| field.is_none()) {
-        found.odd(&path, Some(1), format!("the column `{name}` is no field of a task: it is kept in the descriptions"));
+        found.odd(
+            &path,
+            Some(1),
+            format!("the column `{name}` is not a field of a task; its values are kept in the descriptions"),
+        );
     }
     for record in lines {
         if record.fields.iter().all(|field| field.trim().is_empty()) {
             continue;
         }
         if record.is_open {
-            found.odd(&path, Some(record.line), "a quote is never closed: the rest of the file belongs to this line");
+            found.odd(
+                &path,
+                Some(record.line),
+                "a quote is never closed, so the rest of the file belongs to this line",
+            );
         }
         let over = record.fields.len().checked_sub(columns.len()).filter(|over| *over > 0);
         if let Some(over) = over {
-            found.odd(&path, Some(record.line), format!("it has {over} fields more than the first line: they are kept in the description"));
+            found.odd(
+                &path,
+                Some(record.line),
+                format!("{over} fields more than the first line has; they are kept in the description"),
+            );
         }
         let mut row = Row::new(&path, record.line, record.raw.as_bytes());
         for (at, text) in record.fields.into_iter().enumerate() {
@@ -84,6 +103,7 @@ pub(crate) fn read(files: &Files) -> Found {
         }
         row.finish(&mut found);
     }
+    found.add_epics_of_tasks();
     found
 }
 
@@ -92,7 +112,7 @@ pub(super) fn text_of<'b>(found: &mut Found, path: &str, bytes: &'b [u8]) -> Opt
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text.trim_start_matches('\u{feff}')),
         Err(error) => {
-            let what = format!("it is not UTF-8 text (byte {}): convert it first; only a copy is kept", error.valid_up_to());
+            let what = format!("not UTF-8 text (byte {}); convert it first", error.valid_up_to());
             found.odd(path, None, what);
             None
         }
@@ -142,7 +162,11 @@ impl Row {
         if let Some(word) = take(Field::Priority) {
             task.priority = find_priority(&word);
             if task.priority.is_none() {
-                found.odd(&task.file, Some(line), format!("the priority `{word}` is none of high, medium, low: medium is taken"));
+                found.odd(
+                    &task.file,
+                    Some(line),
+                    format!("the priority `{word}` is not high, medium or low; it becomes medium"),
+                );
             }
         }
         task.depends_on = split(&take(Field::DependsOn).unwrap_or_default(), &[',', ';', '|', ' ', '\n']);
@@ -150,13 +174,8 @@ impl Row {
         task.criteria = criteria.into_iter().map(|text| criterion(&text)).collect();
         if !more.is_empty() {
             let lines: Vec<String> = more.iter().map(|(name, text)| format!("- {name}: {text}")).collect();
-            task.description = format!("{}\n\n{}", task.description, lines.join("\n")).trim_start().to_owned();
-        }
-        if let Some(epic) = &task.epic
-            && !found.epics.iter().rev().any(|known| known.item == *epic)
-        {
-            let (item, title) = (epic.clone(), epic.clone());
-            found.epics.push(crate::takeover::found::EpicFound { item, title, description: String::new(), prd: None });
+            task.description =
+                format!("{}\n\n{}", task.description, lines.join("\n")).trim_start().to_owned();
         }
         found.tasks.push(task);
     }

@@ -10,8 +10,8 @@ use crate::core::machine::Column;
 use crate::core::session::{Asked, Scope, Spent};
 use crate::core::{
     AgentId, AgentState, Cleanup, Code, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Lacks, Park,
-    PrdSlug, Priority, Queued, ReviewPhase, RunId, Salvage, Spans, Stage, Task, TaskId, TaskSource, WaitsFor, WorkPhase,
-    WorktreeState,
+    PrdSlug, Priority, Queued, ReviewPhase, RunId, Salvage, Spans, Stage, Task, TaskId, TaskSource, WaitsFor,
+    WorkPhase, WorktreeState,
 };
 use crate::error::Error;
 use crate::log::list;
@@ -542,7 +542,8 @@ pub(crate) fn next_move(task: &Task, queued: Option<(&Queued, u32)>) -> (&'stati
                 ("queued", engine(), format!("starts when {whom} is free; number {place} in the queue"))
             }
             (None, _) if task.is_done_elsewhere() => {
-                let next = format!("none: it was done elsewhere; regatta task hide --undo {id} makes it open work");
+                let next =
+                    format!("none: it was done elsewhere; regatta task hide --undo {id} makes it open work");
                 ("done", "nobody".to_owned(), next)
             }
             (None, _) => ("waiting", "you".to_owned(), format!("regatta task assign {id} --agent NAME")),
