@@ -298,12 +298,39 @@ fn a_run_is_rebuilt_from_its_files() {
     transcript.run(&["state", "rebuild", "saved"]);
     transcript.run(&["state", "rebuild", "saved", "--set", "title=OAuth"]);
     transcript.run(&["state", "rebuild", "saved", "--only", "another"]);
+    place(&project, "coordination", "coordination");
+    transcript.run(&["state", "rebuild", "coordination", "--workflow", "team"]);
     transcript.check("takeover_rebuild");
     let run = project.json(&["run", "show", "2"]);
     assert_eq!(
         (&run["status"], &run["state"]["plan"]["tasks"][0]["id"]),
         (&json!("paused"), &json!("TASK-001"))
     );
+}
+
+/// The files stand where the new run has its own: they are rewritten from it, and what was there is kept.
+#[test]
+fn a_run_is_rebuilt_in_place() {
+    let project = with_agents("");
+    place(&project, "cycle", ".regatta/cycles");
+    let rebuilt = project.json(&["state", "rebuild", ".regatta/cycles"]);
+    assert_eq!((&rebuilt[0]["runId"], &rebuilt[0]["known"]), (&json!(1), &json!(false)));
+    let master = project.path().join(format!(".regatta/cycles/{CYCLE}.json"));
+    let written = std::fs::read_to_string(&master).expect("the file of the new run");
+    let written: Value = serde_json::from_str(&written).expect("it is JSON");
+    assert_eq!(
+        (&written["status"], &written["title"]),
+        (&json!("paused"), &json!("Implement OAuth authentication"))
+    );
+    let again = project.json(&["state", "rebuild", ".regatta/cycles"]);
+    assert_eq!(
+        (&again[0]["runId"], &again[0]["known"]),
+        (&json!(1), &json!(true)),
+        "they are its own files now"
+    );
+    let copies: Vec<PathBuf> = read_all(&project.path().join(".regatta/imports")).into_keys().collect();
+    let original = copies.iter().find(|path| path.ends_with(format!("{CYCLE}.json"))).expect("a copy");
+    assert!(std::fs::read_to_string(original).expect("the copy").contains("\"running\""));
 }
 
 #[test]

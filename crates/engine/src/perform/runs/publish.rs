@@ -10,7 +10,8 @@ use crate::commands::run_orders::get_run;
 use crate::core::document::Catalogue;
 use crate::core::run::{self, Command, Phase, Run, find_board_items, task_of};
 use crate::core::{
-    Actor, Assignments, Code, Depend, Failure, Plan, RunId, Settings, Situation, Stage, Standing, Task, TaskId, decide,
+    Actor, Assignments, Code, Depend, Failure, Plan, RunId, Settings, Situation, Stage, Standing, Task,
+    TaskId, decide,
 };
 use crate::error::Error;
 use crate::log;
@@ -254,7 +255,7 @@ impl Publish<'_> {
                 assignments: &Assignments::default(),
                 plan: &plan.state,
                 catalogue: &catalogue.state,
-                upstream: &BTreeMap::<TaskId, Column>::new(),
+                upstream: &BTreeMap::<TaskId, Standing>::new(),
                 settings: self.settings,
             };
             // One that would wait for itself stays as it is.
