@@ -74,6 +74,7 @@ pub(crate) fn task() -> TaskView {
         role: None,
         question: None,
         error: None,
+        source: None,
         hidden: false,
         owner: "nobody".to_owned(),
         next: String::new(),

@@ -118,6 +118,10 @@ fn line(event: &Event, actor: &str) -> Option<(&'static str, &'static str, Strin
         Event::AgentStopFailed { error, .. } => {
             ("alert", "bad", format!("Agent not stopped: {}", error.message))
         }
+        Event::TaskImported { source, .. } => {
+            let what = if source.done { "Imported, done there" } else { "Imported" };
+            ("created", "", format!("{what}, from {}", source.folder))
+        }
         Event::TaskTakenUp { .. } => ("runs", "", "Taken up again by its run".to_owned()),
         Event::TaskReleased { .. } => ("runs", "warn", "Released by its run".to_owned()),
         Event::TaskCancelled { reason, .. } => {

@@ -173,6 +173,9 @@ fn describe_task(event: &Event) -> String {
         Event::TaskReleased { run_id, error: Some(error), .. } => {
             format!("left by run {run_id}: {}: {}", error.code, error.message)
         }
+        Event::TaskImported { source, .. } => {
+            format!("imported from {}{}", source.folder, if source.done { ", where it was done" } else { "" })
+        }
         Event::TaskTakenUp { run_id, .. } => format!("run {run_id} continues with it"),
         Event::TaskReleased { run_id, error: None, .. } => format!("run {run_id} has finished with it"),
         Event::TaskCancelled { reason: Some(reason), .. } => format!("cancelled: {reason}"),

@@ -59,6 +59,7 @@ const VERBS: &[(&str, Reach)] = &[
     ("state export", Not(FILES)),
     ("state import", Not(FILES)),
     ("state prune", Not("it deletes transcripts of finished work, which a client could not undo")),
+    ("state rebuild", Not(FILES)),
     ("state validate", By(&["POST /api/task-files/check"])),
     ("task add", By(&["POST /api/tasks"])),
     ("task approve", By(&["POST /api/tasks/{id}/approve"])),

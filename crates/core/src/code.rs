@@ -71,6 +71,7 @@ codes! {
     Forbidden = "FORBIDDEN": "An agent tried something that agents may not do.",
     GitFailed = "GIT_FAILED": "A git command failed.",
     GitUnusable = "GIT_UNUSABLE": "The git program is missing or too old.",
+    ImportUnknown = "IMPORT_UNKNOWN": "The folder or file holds nothing that can be imported, or several kinds.",
     Internal = "INTERNAL": "A bug in Regatta.",
     IoFailed = "IO_FAILED": "A file could not be read or written.",
     LogUnsound = "LOG_UNSOUND": "The log is inconsistent.",

@@ -7,7 +7,7 @@ use crate::comment::{Comment, check_comments, reason_for};
 use crate::machine::CommandKind;
 use crate::{
     AgentId, CheckoutNote, CommentAnswers, CommitId, Diff, Edit, EpicId, Evidence, Failure, FailureClass,
-    Findings, Forecast, MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId, Worked, plain_text,
+    Findings, Forecast, MovedRefs, PrdSlug, Priority, RunId, Salvage, TaskId, TaskSource, Worked, plain_text,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -100,6 +100,8 @@ pub struct Create {
     pub(crate) branch: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<TaskSource>,
 }
 
 /// Changes what a task says of itself; what is not named stays.
@@ -374,8 +376,19 @@ impl Create {
         let title = title.trim().to_owned();
         let description = plain_text(&description);
         let criteria = criteria.iter().map(|criterion| plain_text(criterion)).collect();
-        let (epic, prd, branch, base) = (None, None, None, None);
-        faults.or(Create { title, description, criteria, dependencies, priority, epic, prd, branch, base })
+        let (epic, prd, source, branch, base) = (None, None, None, None, None);
+        faults.or(Create {
+            title,
+            description,
+            criteria,
+            dependencies,
+            priority,
+            epic,
+            prd,
+            source,
+            branch,
+            base,
+        })
     }
 
     /// Names the branch of the task, and the commit or branch that its work starts from.
@@ -388,6 +401,12 @@ impl Create {
     #[must_use]
     pub fn filed_under(self, epic: Option<EpicId>, prd: Option<PrdSlug>) -> Self {
         Create { epic, prd, ..self }
+    }
+
+    /// Says which files of another tool the task is made of.
+    #[must_use]
+    pub fn imported(self, source: TaskSource) -> Self {
+        Create { source: Some(source), ..self }
     }
 
     /// Tells whether it names an epic or a PRD.

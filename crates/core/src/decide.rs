@@ -4,8 +4,10 @@
 //! refused here, and so is what a guard of its row refuses. The file of the command makes the events.
 
 use crate::document::Catalogue;
-use crate::machine::{self, Attempt, Column, Stop};
-use crate::{Actor, Assignments, Code, Command, Event, Plan, Refusal, Settings, Task, TaskId, file, task};
+use crate::machine::{self, Attempt, Stop};
+use crate::{
+    Actor, Assignments, Code, Command, Event, Plan, Refusal, Settings, Standing, Task, TaskId, file, task,
+};
 use std::collections::BTreeMap;
 
 /// Everything a decision about one task may depend on.
@@ -20,7 +22,7 @@ pub struct Situation<'a> {
     /// Which epics and PRDs there are; needed by a `Create` that names one.
     pub catalogue: &'a Catalogue,
     /// Where the tasks stand that this one depends on; needed by `Assign`, `Take` and `Reassign`.
-    pub upstream: &'a BTreeMap<TaskId, Column>,
+    pub upstream: &'a BTreeMap<TaskId, Standing>,
     /// The project's settings.
     pub settings: &'a Settings,
 }

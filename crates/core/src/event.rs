@@ -6,7 +6,7 @@
 use crate::{
     Actor, AgentId, Approval, Code, Comment, CommentAnswers, CommitId, CriterionNote, Diff, EpicId, Evidence,
     Failure, FailureClass, Filed, Findings, Forecast, Handover, InputNote, Lacks, MovedRef, Origin, PrdSlug,
-    Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId, Worked,
+    Priority, ProgressNote, RunId, Salvage, Settings, Splice, TaskId, TaskSource, Worked,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -158,6 +158,12 @@ events! {
             task_id: TaskId,
             run_id: RunId,
             error: Option<Failure>,
+        },
+        /// It was made of the files of another tool.
+        TaskImported = "task:imported" {
+            task_id: TaskId,
+            #[serde(flatten)]
+            source: TaskSource,
         },
         /// A run that had ended continues, and has the task again that it released.
         TaskTakenUp = "task:taken_up" { task_id: TaskId, run_id: RunId },
@@ -488,6 +494,7 @@ mod tests {
             {"type":"task:complete:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
             {"type":"task:submitted","taskId":7,"diff":"sha256:0000002000","base":"0000000000000000000000000000000000000000","head":"0000002000000000000000000000000000000000","filesChanged":2,"linesAdded":20,"linesRemoved":1,"approval":"person","checks":["test"]}
             {"type":"task:released","taskId":7,"runId":1,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}
+            {"type":"task:imported","taskId":7,"kind":"specflux","folder":".specflux","item":"101","digest":"00","status":"complete","done":true,"kept":".regatta/imports/00/task-states/task-101-state.md"}
             {"type":"task:taken_up","taskId":7,"runId":1}
             {"type":"approval:requested","taskId":7,"diff":"sha256:00"}
             {"type":"approval:request:failed","taskId":7,"error":{"code":"INTERNAL","message":"it did not work: a reason","hint":"try again"}}

@@ -73,7 +73,8 @@ pub use settings::{AgentSettings, Approval, Retries, Settings};
 pub use task::{
     Cleanup, Collision, CollisionKind, CommentAnswer, CommentAnswers, Criterion, Diff, Evidence, Failure,
     Finding, Findings, Forecast, Handover, Lacks, Landed, Memory, MovedRef, MovedRefs, OutputNote, Park,
-    Priority, Proof, Rejection, Review, ReviewNote, ReviewPhase, Row, Salvage, Stage, Task, Work, WorkPhase,
-    Worked, WorkedAction, WorkedCommit, WorkedFile, Worktree, WorktreeState, find_next_try, take_up,
+    Priority, Proof, Rejection, Review, ReviewNote, ReviewPhase, Row, Salvage, Stage, Standing, Task,
+    TaskSource, Work, WorkPhase, Worked, WorkedAction, WorkedCommit, WorkedFile, Worktree, WorktreeState,
+    find_next_try, take_up,
 };
 pub use waiting::{Around, Spans, Wait, WaitsFor};

@@ -173,7 +173,7 @@ mod tests {
             situations.iter().map(|given| format!("{given}\n    {}\n", followers(given))).collect();
         expect![[r#"
             add
-                task:dependencies_set, task:queued, task:dequeued, task:assign:failed, task:assigned, task:deleted
+                task:dependencies_set, task:queued, task:dequeued, task:assign:failed, task:assigned, task:imported, task:deleted
             add; assign 1 alpha
                 worktree:created, worktree:create:failed, agent:stopping
             add; assign 1 alpha; ok 1

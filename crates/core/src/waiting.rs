@@ -98,6 +98,7 @@ impl Task {
         let agent = since(WaitsFor::Agent, spans.session);
         match &self.stage {
             Stage::Backlog if around.is_queued => since(WaitsFor::Queue, spans.review),
+            Stage::Backlog if self.is_done_elsewhere() => Wait::nobody(),
             Stage::Backlog if around.is_blocked => since(WaitsFor::Task, spans.review),
             Stage::Backlog => you,
             Stage::InProgress(work) => match &work.phase {

@@ -25,8 +25,10 @@ mod run_files;
 pub mod runs;
 mod runtime;
 mod session;
+mod takeover;
 mod task_files;
 mod transfer;
+mod validate;
 mod view;
 mod worktree;
 
@@ -72,11 +74,17 @@ pub use runtime::holder::Holder;
 pub use runtime::scope::Own;
 pub use runtime::supervisor::{Followed, Progress, Supervisor, Update};
 pub use session::endpoint;
+pub use takeover::{
+    Applied, AppliedItem, Counts, EpicFound, Found, KeptFile, Kind as TakeoverKind, MessageFound, Oddity,
+    PrdFound, Rebuilding, Rebuilt, RunFound, TaskFound, apply as apply_takeover, become_of, is_foreign,
+    look as look_takeover, rebuild,
+};
 pub use task_files::edits;
 pub use task_files::file_size::{FileSize, SectionSize};
 pub use task_files::understood::{Understood, understand, understand_text};
 pub use transfer::{Exported, export_state};
 pub use transfer::{Imported, MissingWork, import_state};
+pub use validate::{FileFault, FileKind, Validated, validate, validate_all};
 pub use view::cards::list_cards;
 pub use view::collision::CollisionView;
 pub use view::diff::{DiffView, FileView, UncommittedView, show_diff};

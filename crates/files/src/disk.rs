@@ -95,6 +95,26 @@ fn waiting_for_nobody() -> OFlags {
     OFlags::NONBLOCK | OFlags::NOCTTY
 }
 
+/// Copies a regular file that is too large to be read, below a known folder on both sides; what stands at the target stays.
+/// No link is followed.
+pub fn copy_new(from: (&Path, &Path), to: (&Path, &Path)) -> Result<u64, Error> {
+    let copy = || -> io::Result<u64> {
+        let mut source = beneath::open(from.0, from.1, waiting_for_nobody(), 0)?;
+        if !source.metadata()?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let partial = to.1.with_extension(format!("partial-{}", std::process::id()));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        let mut target = beneath::open(to.0, &partial, flags, NEW_FILE_MODE)?;
+        let bytes = io::copy(&mut source, &mut target)?;
+        target.sync_all()?;
+        fs::rename(&partial, to.1)?;
+        beneath::open(to.0, folder_of(to.1), OFlags::RDONLY | OFlags::DIRECTORY, 0)?.sync_all()?;
+        Ok(bytes)
+    };
+    copy().map_err(failed("copy", from.1))
+}
+
 fn open_and_read(path: &Path) -> io::Result<Itself> {
     let flags = i32::try_from(waiting_for_nobody().bits()).map_err(io::Error::other)?;
     read_opened(OpenOptions::new().read(true).custom_flags(flags).open(path))

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::expression::Expression;
 use crate::fault::Position;
+use crate::fill::fill;
 use crate::patch::{set, unset};
 use crate::path::{PathStep, ResolvedPath};
 use crate::schema::{Changed, SchemaFault};
@@ -95,6 +96,8 @@ pub struct ImportFault {
     pub target: String,
     /// Why it was not.
     pub why: String,
+    /// Whether it was set all the same, with what was missing in it left empty.
+    pub is_set: bool,
 }
 
 impl Workflow {
@@ -151,7 +154,8 @@ impl Importing<'_> {
         if more > FAULTS_MAX {
             self.imported.faults.truncate(before + FAULTS_MAX);
             let why = format!("and {} more", more - FAULTS_MAX);
-            self.imported.faults.push(ImportFault { file: file.name.clone(), target: String::new(), why });
+            let (file, target) = (file.name.clone(), String::new());
+            self.imported.faults.push(ImportFault { file, target, why, is_set: false });
         }
     }
 
@@ -188,9 +192,23 @@ impl Importing<'_> {
         }
     }
 
-    /// Sets a place, unless the state would no longer fit its schema.
+    /// Sets a place, unless the state would no longer fit its schema. What is required and means nothing if it is empty may
+    /// be missing in the file of another program.
     fn assign(&mut self, file: &StateFile, place: &ResolvedPath, value: Value) {
-        match self.set(place, value) {
+        let mut set = self.set(place, value.clone());
+        if set.is_err() {
+            let mut filled = value;
+            let paths = fill(self.workflow.schema.document(), place, &mut filled);
+            if !paths.is_empty() && self.set(place, filled).is_ok() {
+                set = Ok(());
+                for path in paths {
+                    let why = format!("`{path}` is missing; it is empty now");
+                    let (file, target) = (file.name.clone(), place.to_string());
+                    self.imported.faults.push(ImportFault { file, target, why, is_set: true });
+                }
+            }
+        }
+        match set {
             Ok(()) => {
                 let field = place.steps().first().map(|step| match step {
                     PathStep::Key(name) => name.to_string(),
@@ -238,7 +256,7 @@ impl Importing<'_> {
     }
 
     fn leave_out(&mut self, file: &StateFile, target: String, why: String) {
-        self.imported.faults.push(ImportFault { file: file.name.clone(), target, why });
+        self.imported.faults.push(ImportFault { file: file.name.clone(), target, why, is_set: false });
     }
 }
 

@@ -12,6 +12,8 @@ mod check;
 mod expression;
 mod fault;
 mod fence;
+mod fill;
+mod fits;
 mod folder;
 mod gaps;
 mod graph;

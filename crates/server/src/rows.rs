@@ -6,7 +6,6 @@
 use crate::answer::Rendered;
 use crate::joined::Joined;
 use crate::query::Query;
-use regatta_engine::core::machine::Column;
 use regatta_engine::core::{Problem, TaskId};
 use regatta_engine::{InboxItem, Journal, Project, TaskRow, list_inbox, list_rows};
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// Tells whether a task is not merged yet.
     pub(crate) fn is_open(&self, task: TaskId) -> bool {
-        self.find(task).is_some_and(|row| row.column != Column::Verified)
+        self.find(task).is_some_and(|row| !row.is_done())
     }
 
     /// Finds the row of a task.

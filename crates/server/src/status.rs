@@ -57,6 +57,7 @@ pub fn status_of(code: Code) -> StatusCode {
         | Code::EdgeEvaluationFailed
         | Code::ExportForeign
         | Code::ExportInvalid
+        | Code::ImportUnknown
         | Code::ExprFailed
         | Code::ExprLimit
         | Code::StateInvalid

@@ -54,6 +54,7 @@ mod state_files;
 mod state_transfer;
 mod submodules;
 mod support;
+mod takeover;
 mod task_file_damage;
 mod task_file_entries;
 mod task_file_news;

@@ -261,7 +261,7 @@ fn a_damaged_or_hostile_file_changes_nothing() {
     }
     assert!(!project.repo.outside().join("planted").exists() && !Path::new("/tmp/regatta-planted").exists());
     let folder = project.run(&["--json", "-C", there.to_str().expect("a path"), "state", "import", "."]);
-    assert_eq!((folder.code, code_of(&folder).as_str()), (Some(1), "IO_FAILED"));
+    assert_eq!((folder.code, code_of(&folder).as_str()), (Some(1), "PROJECT_NOT_TRUSTED"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Catalogue, Event};
 use crate::command::Faults;
-use crate::{FieldFault, PrdSlug, Refusal};
+use crate::{EpicId, FieldFault, PrdSlug, Refusal};
 use serde::Serialize;
 
 /// Adds an epic.
@@ -12,6 +12,9 @@ pub struct AddEpic {
     title: String,
     description: String,
     prd: Option<PrdSlug>,
+    /// The number that it has elsewhere, and keeps unless it is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<EpicId>,
 }
 
 impl AddEpic {
@@ -20,17 +23,30 @@ impl AddEpic {
         let mut faults = Faults::default();
         faults.title(title);
         faults.description(&description);
-        faults.or(AddEpic { title: title.trim().to_owned(), description, prd })
+        faults.or(AddEpic { title: title.trim().to_owned(), description, prd, number: None })
+    }
+
+    /// Asks for a number, which the epic gets unless it is taken.
+    #[must_use]
+    pub fn numbered(self, number: Option<EpicId>) -> Self {
+        AddEpic { number, ..self }
+    }
+
+    /// Returns the number that the epic gets.
+    pub fn find_number(&self, catalogue: &Catalogue) -> EpicId {
+        let is_free = |number: &EpicId| !catalogue.epics.contains_key(number);
+        self.number.filter(is_free).unwrap_or_else(|| catalogue.next_epic())
     }
 }
 
-/// Adds the epic with the number that the catalogue gives next.
+/// Adds the epic with the number that it asks for, or that the catalogue gives next.
 pub(super) fn decide(catalogue: &Catalogue, add: &AddEpic) -> Result<Vec<Event>, Refusal> {
     if let Some(prd) = &add.prd {
         catalogue.get_prd(prd)?;
     }
-    let AddEpic { title, description, prd } = add.clone();
-    Ok(vec![Event::EpicAdded { epic_id: catalogue.next_epic(), title, description, prd }])
+    let epic_id = add.find_number(catalogue);
+    let AddEpic { title, description, prd, .. } = add.clone();
+    Ok(vec![Event::EpicAdded { epic_id, title, description, prd }])
 }
 
 #[cfg(test)]

@@ -63,12 +63,13 @@ pub(crate) fn can_assign(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Re
 
 pub(crate) fn dependencies_verified(situation: &Situation<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
     let task = attempt.task;
-    let column = |on: &TaskId| situation.upstream.get(on).copied().unwrap_or(Column::Backlog);
+    let standing = |on: &TaskId| situation.upstream.get(on).copied().unwrap_or_default();
     let missing: Vec<(TaskId, Column)> = task
         .dependencies
         .iter()
-        .map(|on| (*on, column(on)))
-        .filter(|(_, column)| *column != Column::Verified)
+        .map(|on| (*on, standing(on)))
+        .filter(|(_, standing)| !standing.is_done)
+        .map(|(on, standing)| (on, standing.column))
         .collect();
     if missing.is_empty() { Ok(()) } else { Err(Refusal::TaskBlocked { task: task.id, missing }.into()) }
 }

@@ -19,7 +19,7 @@ pub(crate) fn create(situation: &Situation<'_>, id: TaskId, create: &Create) -> 
     if let Some(prd) = prd {
         situation.catalogue.get_prd(prd)?;
     }
-    Ok(vec![Event::TaskCreated {
+    let created = Event::TaskCreated {
         task_id: id,
         title: create.title.clone(),
         description: create.description.clone(),
@@ -30,7 +30,10 @@ pub(crate) fn create(situation: &Situation<'_>, id: TaskId, create: &Create) -> 
         prd: prd.cloned(),
         branch: create.branch.clone(),
         base: create.base.clone(),
-    }])
+    };
+    let source =
+        create.source.iter().map(|source| Event::TaskImported { task_id: id, source: source.clone() });
+    Ok(std::iter::once(created).chain(source).collect())
 }
 
 pub(super) fn unknown(on: &TaskId) -> FieldFault {

@@ -4,12 +4,12 @@
 //! asks [`try_evolve`] whether each fitted.
 
 use super::answers::take_answers;
-use super::can_collide;
 use super::state::{Review, Task, Work};
 use super::{
     Cleanup, Criterion, Diff, Failure, Forecast, Landed, Memory, OutputNote, Park, Proof, Rejection,
     ReviewNote, ReviewPhase, Row, Stage, WorkPhase, Worktree,
 };
+use super::{can_collide, can_hide};
 use crate::{AgentId, CriterionNote, Event, Fact};
 
 impl Task {
@@ -62,8 +62,12 @@ fn fold(task: &mut Option<Task>, fact: &Fact) -> bool {
             task.salvages.push(salvage.clone())
         }
         Event::ApprovalRejected { .. } if is_ready(&task.stage) => {}
-        Event::TaskHidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = true,
-        Event::TaskUnhidden { .. } if matches!(task.stage, Stage::Verified(_)) => task.hidden = false,
+        Event::TaskImported { source, .. } if can_be_imported(task) => {
+            task.hidden = source.done;
+            task.source = Some(Box::new(source.clone()));
+        }
+        Event::TaskHidden { .. } if can_hide(task) => task.hidden = true,
+        Event::TaskUnhidden { .. } if can_hide(task) => task.hidden = false,
         Event::CriteriaJudged { findings, .. } => task.findings = Some(findings.clone()),
         Event::CommentsAnswered { answers, .. } => take_answers(task, answers),
         Event::CollisionsForecast { forecast, .. } => task.forecast.clone_from(forecast),
@@ -127,7 +131,11 @@ fn remember(task: &mut Task, event: &Event) -> bool {
         }
         Event::RequirementsEdited { text, .. } => task.description.clone_from(text),
         Event::InputsEmbedded { inputs, .. } => memory.inputs.clone_from(inputs),
-        Event::FileArchived { last, .. } => memory.archived = Some(*last),
+        Event::FileArchived { last, .. } => {
+            memory.archived = Some(*last);
+            // Those of a file that was imported were archived before anything was logged here.
+            memory.entries = memory.entries.max(*last);
+        }
         Event::FileConflicted { .. } => memory.conflicts += 1,
         Event::FileCorrupt { error, .. } | Event::FileWriteFailed { error, .. } => {
             task.error = Some(error.clone());
@@ -147,6 +155,10 @@ fn mark(criteria: &mut [Criterion], index: u32, checked: bool) {
     if let Some(criterion) = index.and_then(|index| criteria.get_mut(index)) {
         criterion.checked = checked;
     }
+}
+
+fn can_be_imported(task: &Task) -> bool {
+    matches!(task.stage, Stage::Backlog) && task.attempts == 0 && task.source.is_none()
 }
 
 fn is_removing(stage: &Stage) -> bool {
@@ -209,6 +221,7 @@ fn created(fact: &Fact) -> Option<Task> {
         findings: None,
         forecast: Forecast::default(),
         proof: None,
+        source: None,
         hidden: false,
         error: None,
         stage: Stage::Backlog,
@@ -258,6 +271,7 @@ fn from_backlog(task: &mut Task, event: &Event) -> Step {
         return Err(Stage::Backlog);
     };
     task.run = *run_id;
+    task.hidden = false;
     task.owner.clone_from(owner);
     task.row = Row::default();
     task.attempts = *attempt;

@@ -1,4 +1,6 @@
-//! `hide`: takes a verified task out of the list, or puts it back.
+//! `hide`: takes a task that is done out of the list, or puts it back.
+//!
+//! One that was done before it was imported is done for as long as it is hidden: shown again, it is work like any other.
 
 use super::{Stage, Task};
 use crate::{Event, Refusal};
@@ -6,7 +8,7 @@ use crate::{Event, Refusal};
 /// Hides or shows the task; one that is hidden or shown already stays so.
 pub(crate) fn hide(task: &Task, hidden: bool) -> Result<Vec<Event>, Refusal> {
     let task_id = task.id;
-    if !matches!(task.stage, Stage::Verified(_)) {
+    if !can_hide(task) {
         let column = task.column();
         let why = format!("it is in {column}, and only verified tasks can be hidden");
         let next = format!("see `regatta task show {task_id}`");
@@ -17,6 +19,15 @@ pub(crate) fn hide(task: &Task, hidden: bool) -> Result<Vec<Event>, Refusal> {
         (true, false) => vec![Event::TaskUnhidden { task_id }],
         _ => Vec::new(),
     })
+}
+
+/// Tells whether a task can be taken out of the list.
+pub(crate) fn can_hide(task: &Task) -> bool {
+    match task.stage {
+        Stage::Verified(_) => true,
+        Stage::Backlog => task.attempts == 0 && task.source.as_ref().is_some_and(|source| source.done),
+        Stage::InProgress(_) | Stage::WaitingApproval(_) => false,
+    }
 }
 
 #[cfg(test)]

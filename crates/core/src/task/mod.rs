@@ -30,6 +30,7 @@ mod reassign;
 mod refused;
 mod reject;
 mod release;
+mod source;
 mod state;
 mod submit;
 mod take;
@@ -52,18 +53,20 @@ pub(crate) use depend::depend;
 pub(crate) use edit::check_edit;
 pub(crate) use evolve::try_evolve;
 pub use findings::{Finding, Findings};
-pub(crate) use hide::hide;
+pub(crate) use hide::{can_hide, hide};
 pub(crate) use moved_refs::note_moved_refs;
 pub use moved_refs::{MovedRef, MovedRefs};
 pub(crate) use outcome::report;
 pub use park::find_next_try;
 pub(crate) use park::resume;
 pub(crate) use queue::{dequeue, note_unassignable};
+pub use reading::Standing;
 pub use reassign::Handover;
 pub(crate) use reassign::reassign;
 pub(crate) use refused::{note_refused, one_line};
 pub(crate) use reject::{can_reject, reject};
 pub use release::take_up;
+pub use source::TaskSource;
 pub use state::{
     Cleanup, Criterion, Diff, Evidence, Failure, Landed, Memory, OutputNote, Park, Priority, Proof,
     Rejection, Review, ReviewNote, ReviewPhase, Row, Salvage, Stage, Task, Work, WorkPhase, Worktree,

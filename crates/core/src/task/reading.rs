@@ -4,6 +4,22 @@ use super::state::{Cleanup, Criterion, Diff, ReviewPhase, Stage, Task, WorkPhase
 use crate::machine::Column;
 use crate::{AgentId, AgentState, Approval, Code};
 
+/// What a task is to those that depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Its column.
+    pub column: Column,
+    /// Whether they can begin.
+    pub is_done: bool,
+}
+
+impl Default for Standing {
+    /// What is known of a task that nobody has loaded.
+    fn default() -> Self {
+        Standing { column: Column::Backlog, is_done: false }
+    }
+}
+
 impl Task {
     /// Returns the board's column.
     pub fn column(&self) -> Column {
@@ -18,6 +34,21 @@ impl Task {
     /// Returns the name that its branch has or gets.
     pub fn branch_name(&self) -> String {
         self.branch.clone().unwrap_or_else(|| format!("task/{}", self.id))
+    }
+
+    /// Returns what it is to the tasks that depend on it.
+    pub fn standing(&self) -> Standing {
+        Standing { column: self.column(), is_done: self.is_done() }
+    }
+
+    /// Tells whether what depends on it can begin: it is merged, or it was done before it was imported.
+    pub fn is_done(&self) -> bool {
+        self.column() == Column::Verified || self.is_done_elsewhere()
+    }
+
+    /// Tells whether it was done before it was imported, and nobody has taken it up since.
+    pub fn is_done_elsewhere(&self) -> bool {
+        self.hidden && self.column() == Column::Backlog
     }
 
     /// Returns the agent that has or had it, if it is not in the backlog or a person's own.

@@ -4,7 +4,7 @@
 
 use super::Findings;
 use super::Forecast;
-use super::Handover;
+use super::{Handover, TaskSource};
 use crate::{
     AgentId, Approval, Code, Comment, CommitId, EpicId, FailureClass, InputNote, PrdSlug, Problem,
     ProgressNote, RunId, TaskId, render_comments,
@@ -79,7 +79,10 @@ pub struct Task {
     pub forecast: Forecast,
     /// What the project's checks said at the newest commit that they were run at.
     pub proof: Option<Proof>,
-    /// Whether it is left out of the list.
+    /// The files of another tool that it was made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<TaskSource>>,
+    /// Whether it is left out of the list; in the backlog, that it was done before it was imported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
     /// What went wrong last, until something goes right.

@@ -15,7 +15,7 @@ pub(crate) use documents::{check_documents, document_facts, document_samples};
 pub(crate) use messages::{check_messages, message_fact, message_samples};
 pub(crate) use runs::run_samples;
 pub(crate) use samples::{
-    agent, breakdown, commit, complete, diff, evidence, failure, id, progress, samples, user,
+    agent, breakdown, commit, complete, diff, evidence, failure, id, progress, samples, task_source, user,
 };
 pub(crate) use script::{check, render_refusal, run};
 pub(crate) use sessions::session_samples;

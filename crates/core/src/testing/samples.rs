@@ -5,8 +5,8 @@ use crate::{
     Actor, AgentId, Approval, CheckoutNote, Code, Collision, CollisionKind, Comment, CommentAnswer,
     CommentAnswers, CommitId, Complete, CriterionNote, Diff, EpicId, Event, Evidence, Failure, FailureClass,
     Filed, Finding, Findings, Forecast, InputNote, Lacks, MovedRef, Origin, Part, Priority, Problem,
-    ProgressNote, Retries, RunId, Salvage, SessionFailure, Settings, Side, Splice, TaskId, Worked,
-    WorkedAction, WorkedCommit, WorkedFile,
+    ProgressNote, Retries, RunId, Salvage, SessionFailure, Settings, Side, Splice, TaskId, TaskSource,
+    Worked, WorkedAction, WorkedCommit, WorkedFile,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,6 +161,7 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::TaskCompleteFailed { task_id, error: error.clone() },
         Event::submitted(task_id, &self::diff(2, commit(2)), &settings()),
         Event::TaskReleased { task_id, run_id: RunId::FIRST, error: Some(error.clone()) },
+        Event::TaskImported { task_id, source: task_source(true) },
         Event::TaskTakenUp { task_id, run_id: RunId::FIRST },
         Event::ApprovalRequested { task_id, diff: diff.clone() },
         Event::ApprovalRequestFailed { task_id, error: error.clone() },
@@ -361,4 +362,17 @@ pub(crate) fn samples(task_id: TaskId, session: u32) -> Vec<Event> {
         Event::TaskUnhidden { task_id },
         Event::TaskDeleted { task_id },
     ]
+}
+
+/// Where an imported task comes from.
+pub(crate) fn task_source(done: bool) -> TaskSource {
+    TaskSource {
+        kind: "specflux".to_owned(),
+        folder: ".specflux".to_owned(),
+        item: "101".to_owned(),
+        digest: "00".to_owned(),
+        status: Some("complete".to_owned()),
+        done,
+        kept: Some(".regatta/imports/00/task-states/task-101-state.md".to_owned()),
+    }
 }

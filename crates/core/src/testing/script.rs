@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! add [PRIORITY] [on ID,ID] [criteria N]   tick ID NUMBER   sessions N
+//! add … done | open              a task that was imported, done there or not
 //! assign ID AGENT [PRIORITY]     complete ID [empty]
 //! assign ID default              assign ID AGENT noqueue        dequeue ID       unassignable ID
 //! depend ID [+ID]… [-ID]…        reject ID REASON               cancel ID [REASON]
@@ -18,7 +19,7 @@
 //! forget AGENT | limit N | instances AGENT N | members NAME,NAME | auto | checks NAME,NAME (one called `broken` fails)
 //! ```
 
-use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, user};
+use super::{Step, World, agent, breakdown, commit, complete, evidence, failure, id, task_source, user};
 use crate::{
     Actor, AgentSettings, Answer, Approval, Approve, Assign, Assignee, Cancel, Code, Command, Create, Depend,
     Edit, FailureClass, Feedback, FileChange, Outcome, Priority, Problem, Reassign, Refusal, Reject, RunEnd,
@@ -321,7 +322,11 @@ fn parse_create(words: &[&str]) -> Create {
     let count =
         words.iter().position(|word| *word == "criteria").map_or(0, |at| words[at + 1].parse().unwrap());
     let criteria = (1..=count).map(|number: u32| format!("Criterion {number} holds")).collect();
-    Create::new("A task".to_owned(), String::new(), criteria, dependencies, priority).unwrap()
+    let create = Create::new("A task".to_owned(), String::new(), criteria, dependencies, priority).unwrap();
+    match words {
+        [.., word @ ("done" | "open")] => create.imported(task_source(*word == "done")),
+        _ => create,
+    }
 }
 
 fn parse_depend(words: &[&str]) -> Depend {

@@ -77,7 +77,7 @@ impl World {
 
     /// Gives a command; a second passes with each that is not refused.
     pub(crate) fn give(&mut self, id: TaskId, actor: &Actor, command: &Command) -> Result<Step, Refusal> {
-        let upstream = self.tasks.iter().map(|(id, task)| (*id, task.column())).collect();
+        let upstream = self.tasks.iter().map(|(id, task)| (*id, task.standing())).collect();
         let situation = Situation {
             task: self.tasks.get(&id),
             assignments: &self.assignments,

@@ -92,7 +92,7 @@ impl Round for Change {
     async fn load(&self, project: &Project) -> Result<Documents, Error> {
         let catalogue = load_catalogue(project).await?;
         let (epic, prd) = match &self.command {
-            Command::AddEpic(_) => (Some(catalogue.state.next_epic()), None),
+            Command::AddEpic(add) => (Some(add.find_number(&catalogue.state)), None),
             Command::ChangeEpic(change) => (Some(change.epic()), None),
             Command::AddPrd(add) => (None, Some(add.slug())),
             Command::ChangePrd(change) => (None, Some(change.slug())),

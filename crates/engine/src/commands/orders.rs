@@ -11,11 +11,10 @@ use crate::commands::round::{self, Envelope, Round, Verdict};
 use crate::commands::seen::see_worktree;
 use crate::commands::submission;
 use crate::core::document::Catalogue;
-use crate::core::machine::Column;
 use crate::core::{
     Actor, AgentId, Answer, Approve, Assign, Assignee, Assignments, Cancel, Code, Command, Complete, Create,
     Depend, Feedback, FieldFault, FileChange, FileText, Outcome, Plan, Priority, Reassign, Refusal, Revise,
-    Settings, Situation, Take, Task, TaskId, decide,
+    Settings, Situation, Standing, Take, Task, TaskId, TaskSource, decide,
 };
 use crate::error::Error;
 use crate::log;
@@ -82,6 +81,21 @@ pub async fn create(project: &Project, caller: &Caller, create: Create) -> Resul
     let task = give(project, order, Command::Create(create)).await?.task;
     task_files::sync_or_report(project, task).await?;
     Ok(task)
+}
+
+/// Makes a task of the files of another tool, under the number that it has there unless that was ever used here. A
+/// repetition of the import returns the task that was made first.
+pub(crate) async fn import(
+    project: &Project,
+    caller: &Caller,
+    number: Option<TaskId>,
+    create: Create,
+    source: &TaskSource,
+) -> Result<TaskId, Error> {
+    let TaskSource { kind, item, digest, .. } = source;
+    let key = round::key(caller, &Request::ImportTask { kind, item, digest });
+    let order = Order { key, ..Order::new(number, &caller.actor) };
+    Ok(give(project, order, Command::Create(create)).await?.task)
 }
 
 /// Changes what a task depends on.
@@ -329,7 +343,7 @@ struct TaskReads {
     plan: Option<Stream<Plan>>,
     file: Option<Stream<FileText>>,
     catalogue: Option<Stream<Catalogue>>,
-    upstream: BTreeMap<TaskId, Column>,
+    upstream: BTreeMap<TaskId, Standing>,
 }
 
 reads!(TaskReads: task, assignments, plan, file, catalogue);
@@ -370,6 +384,10 @@ impl Round for OnTask<'_> {
     }
 
     fn decide(&self, reads: &mut TaskReads, batch: &mut Batch) -> Result<Verdict<Given>, Error> {
+        if matches!(self.command, Command::Create(_)) && reads.task.version != Version(0) {
+            let problem = format!("{} was used before", reads.id);
+            return Err(invalid(vec![FieldFault { field: "taskId", problem }]));
+        }
         if reads.is_moved(&self.command) {
             return Err(Error::FileMoved { task: reads.id });
         }
@@ -419,28 +437,28 @@ pub(crate) async fn load_dependents(project: &Project, task: TaskId) -> Result<V
     Ok(load_plan(project).await?.state.dependents(task))
 }
 
-/// Returns those of some dependencies that are not verified.
+/// Returns those of some dependencies that are not done.
 pub(crate) async fn load_unverified(
     project: &Project,
     dependencies: &BTreeSet<TaskId>,
 ) -> Result<BTreeSet<TaskId>, Error> {
-    let columns = load_upstream(project, dependencies).await?;
-    let is_open = |on: &&TaskId| columns.get(on) != Some(&Column::Verified);
+    let upstream = load_upstream(project, dependencies).await?;
+    let is_open = |on: &&TaskId| upstream.get(on).is_none_or(|standing| !standing.is_done);
     Ok(dependencies.iter().filter(is_open).copied().collect())
 }
 
 async fn load_upstream(
     project: &Project,
     dependencies: &BTreeSet<TaskId>,
-) -> Result<BTreeMap<TaskId, Column>, Error> {
+) -> Result<BTreeMap<TaskId, Standing>, Error> {
     let streams: Vec<StreamName> = dependencies.iter().map(|on| log::task_stream(*on)).collect();
-    let mut columns = BTreeMap::new();
+    let mut upstream = BTreeMap::new();
     for found in Stream::<Option<Task>>::load_many(project, &streams).await? {
         if let Some(task) = found.state {
-            columns.insert(task.id, task.column());
+            upstream.insert(task.id, task.standing());
         }
     }
-    Ok(columns)
+    Ok(upstream)
 }
 
 fn missing_stream() -> Error {

@@ -16,6 +16,11 @@ pub(crate) enum Request<'a> {
     Create {
         create: &'a Create,
     },
+    ImportTask {
+        kind: &'a str,
+        item: &'a str,
+        digest: &'a str,
+    },
     Depend {
         task: TaskId,
         depend: &'a Depend,
@@ -119,6 +124,10 @@ pub(crate) enum Request<'a> {
     WriteOutput {
         task: TaskId,
         text: &'a str,
+    },
+    AdoptFile {
+        task: TaskId,
+        digest: &'a str,
     },
     ReplaceFile {
         task: TaskId,

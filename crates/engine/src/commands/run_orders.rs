@@ -6,7 +6,9 @@ use crate::commands::fork_point::find_fork_point;
 use crate::commands::orders::{Caller, check_lengths, invalid};
 use crate::commands::request::{Request, StartRun};
 use crate::commands::round::{self, Envelope, Round, Verdict};
-use crate::core::run::{self, Command, Event, Index, Inputs, Order, Parent, RecordingMode, Run, Taken};
+use crate::core::run::{
+    self, Command, Event, ImportNote, Index, Inputs, Order, Parent, RecordingMode, Run, Taken,
+};
 use crate::core::{Fact, FieldFault, PrdSlug, Refusal, RunId};
 use crate::error::Error;
 use crate::log;
@@ -17,7 +19,7 @@ use crate::run_files;
 use crate::runs::definitions::Listed;
 use crate::runs::driver;
 use crate::runs::family;
-use regatta_flow::Workflow;
+use regatta_flow::{Imported, Workflow};
 use regatta_store::Version;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -81,6 +83,35 @@ pub async fn create_many(project: &Project, caller: &Caller, new: Vec<NewRun>) -
         recorder::close_quietly(project, *id).await;
     }
     Ok(ids)
+}
+
+/// Makes a run of what was found in files; the same files make one run.
+pub(crate) async fn import(
+    project: &Project,
+    caller: &Caller,
+    workflow: Listed,
+    found: Imported,
+    note: ImportNote,
+) -> Result<RunId, Error> {
+    check_input(&Value::Object(found.input.clone()))?;
+    let definition = project.definitions().compile(&workflow.address(), &workflow.folder)?;
+    let order = Order {
+        digest: workflow.folder.digest(),
+        within: Vec::new(),
+        level: None,
+        prd: None,
+        input: Value::Null,
+        board: true,
+        recording: None,
+        parent: None,
+        is_parent_paused: false,
+    };
+    let mut begin = Begin::default();
+    begin.keep.insert(order.digest.clone(), Arc::clone(&definition));
+    begin.runs.push(Beginning::Import(definition, Box::new((order, found, note))));
+    let id = first(round::submit(project, &Envelope::by(&caller.actor), &begin, None).await?.answer)?;
+    run_files::ensure_first(project, &get_run(project, id).await?).await;
+    Ok(id)
 }
 
 fn check_input(input: &Value) -> Result<(), Error> {
@@ -214,6 +245,7 @@ struct Begin {
 enum Beginning {
     New(Arc<Workflow>, Order),
     Fork(Box<Run>, Taken, Option<Arc<Workflow>>),
+    Import(Arc<Workflow>, Box<(Order, Imported, ImportNote)>),
 }
 
 impl Begin {
@@ -232,6 +264,9 @@ impl Beginning {
     fn filing(&self) -> Option<(Filing<'_>, Value)> {
         match self {
             Beginning::New(workflow, order) => Some((Filing::of(workflow), order.input.clone())),
+            Beginning::Import(workflow, parts) => {
+                Some((Filing::of(workflow), Value::Object(parts.1.input.clone())))
+            }
             Beginning::Fork(from, _, definition) => {
                 let definition = definition.as_ref()?;
                 let workflow = driver::find_within(definition, &from.within);
@@ -271,6 +306,10 @@ impl Round for Begin {
         for run in &self.runs {
             ids.push(match run {
                 Beginning::New(workflow, order) => reads.begin(Filing::of(workflow), order.clone(), batch)?,
+                Beginning::Import(workflow, parts) => {
+                    let (order, found, note) = parts.as_ref().clone();
+                    reads.import(Filing::of(workflow), order, (found, note), batch)?
+                }
                 Beginning::Fork(from, taken, _) => {
                     let filing = run.filing().map(|(filing, _)| filing);
                     reads.add(filing, |id| Ok(vec![run::fork(id, from, taken.clone())]), batch)?
@@ -368,6 +407,22 @@ impl NewRuns {
             run::begin(inputs, id, order)
         };
         self.add(Some(filing), begin, batch)
+    }
+
+    fn import(
+        &mut self,
+        filing: Filing<'_>,
+        order: Order,
+        found: (Imported, ImportNote),
+        batch: &mut Batch,
+    ) -> Result<RunId, Error> {
+        let (workflow, at) = (filing.workflow, batch.at);
+        let import = |id| {
+            let variables = run::first_facts(workflow, Some(id), at);
+            let inputs = Inputs { variables: &variables, ..Inputs::new(workflow, at.as_millisecond()) };
+            run::import(inputs, id, order, found)
+        };
+        self.add(Some(filing), import, batch)
     }
 
     fn add(

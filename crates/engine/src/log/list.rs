@@ -42,7 +42,7 @@ pub async fn list_rows(project: &Project) -> Result<Vec<TaskRow>, Error> {
     let config = project.config();
     let review = i64::try_from(config.review.as_secs()).unwrap_or(i64::MAX);
     let limit = clock::now().as_second().saturating_sub(review);
-    let is_open = |row: &&TaskRow| row.column != Column::Verified;
+    let is_open = |row: &&TaskRow| !row.is_done();
     let unverified: Vec<TaskId> = rows.iter().filter(is_open).map(|row| row.id).collect();
     for row in &mut rows {
         row.stand(project, &around).await?;

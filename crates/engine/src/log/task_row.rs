@@ -88,6 +88,11 @@ impl TaskRow {
         }
     }
 
+    /// Tells whether what depends on it can begin. Only what is done can be hidden.
+    pub fn is_done(&self) -> bool {
+        self.column == Column::Verified || self.hidden
+    }
+
     /// Makes the row of a task: everything in the table that depends on the task alone.
     pub(crate) fn of(task: &Task) -> Self {
         let (phase, owner, _) = next_move(task, None);

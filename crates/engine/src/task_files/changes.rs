@@ -45,6 +45,13 @@ pub(crate) fn output_of(file: &TaskFile) -> FileChange {
     }
 }
 
+/// Returns the news that a file came with sessions that were archived elsewhere.
+pub(crate) fn archived_of(old: &TaskFile, new: &TaskFile) -> Option<FileChange> {
+    let summary = new.archived()?;
+    let is_new = old.archived().is_none_or(|known| known.last < summary.last);
+    is_new.then_some(FileChange::Archived { first: summary.first, last: summary.last, bytes: 0 })
+}
+
 /// Returns the news of one entry of the progress log.
 pub(crate) fn progress_of(entry: &SessionEntry) -> FileChange {
     FileChange::ProgressLogged(ProgressNote {

@@ -111,6 +111,10 @@ fn criteria_if_other(task: &Task, file: &TaskFile) -> Option<FileChange> {
 
 fn metadata(task: &Task) -> Vec<(&'static str, Value)> {
     let mut pairs = vec![("status", json!(task.column())), ("total_sessions", json!(task.memory.entries))];
+    // What was done before it was imported keeps the word of its file.
+    if task.is_done_elsewhere() {
+        pairs.remove(0);
+    }
     if !task.dependencies.is_empty() {
         pairs.push(("dependencies", json!(task.dependencies)));
     }

@@ -10,6 +10,7 @@
 //! can write to it any more: an edit that came between our reading and our writing, or later, is merged. This
 //! module does not know runs or sessions. See docs/design/001-task-files.md.
 
+pub(crate) mod adopted;
 pub(crate) mod archive;
 mod changes;
 mod desired;
@@ -311,6 +312,8 @@ async fn take_in(
     // What was there before the task's first version is not an edit of it.
     let damage = match text.newest {
         Some(_) => find_damage(&TaskFile::parse(before(text)), &TaskFile::parse(theirs)),
+        // It was imported from the very place where its file belongs.
+        None if task.source.as_ref().is_some_and(|source| source.digest == whole.digest) => None,
         None => Some(Damage::Foreign),
     };
     if let Some(damage) = damage {
@@ -334,6 +337,9 @@ async fn take_edit(
 ) -> Result<(), Error> {
     let ours = text.newest.as_ref().map_or("", |version| version.text.as_str());
     let mut changes = changes::between(&TaskFile::parse(base), &TaskFile::parse(theirs));
+    if text.newest.is_none() {
+        changes.splice(0..0, changes::archived_of(&TaskFile::parse(base), &TaskFile::parse(theirs)));
+    }
     let merged = if ours == base { None } else { Some(merge(base, ours, theirs)) };
     let mut steps = vec![(theirs, origin)];
     if let Some(merged) = &merged {

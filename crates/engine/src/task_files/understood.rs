@@ -180,7 +180,7 @@ fn read_fault(fault: &regatta_files::Fault) -> FaultRead {
 }
 
 /// Explains that there is no such state file.
-fn missing(path: &Path) -> Error {
+pub(crate) fn missing(path: &Path) -> Error {
     Problem::new(
         Code::IoFailed,
         format!("{} was not read", path.display()),

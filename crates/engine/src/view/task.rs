@@ -10,8 +10,8 @@ use crate::core::machine::Column;
 use crate::core::session::{Asked, Scope, Spent};
 use crate::core::{
     AgentId, AgentState, Cleanup, Code, Criterion, Diff, EpicId, Evidence, Failure, InputNote, Lacks, Park,
-    PrdSlug, Priority, Queued, ReviewPhase, RunId, Salvage, Spans, Stage, Task, TaskId, WaitsFor, WorkPhase,
-    WorktreeState,
+    PrdSlug, Priority, Queued, ReviewPhase, RunId, Salvage, Spans, Stage, Task, TaskId, TaskSource, WaitsFor,
+    WorkPhase, WorktreeState,
 };
 use crate::error::Error;
 use crate::log::list;
@@ -118,6 +118,9 @@ pub struct TaskView {
     /// What a person can do about the error, or about checks that failed; only set when a task is requested with its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Box<RecoveryView>>,
+    /// The files of another tool that it was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<TaskSource>>,
     pub hidden: bool,
     pub owner: String,
     pub next: String,
@@ -251,7 +254,7 @@ pub async fn is_left_alone(project: &Project, task: TaskId) -> Result<bool, Erro
 pub async fn list_tasks(project: &Project) -> Result<Vec<TaskView>, Error> {
     let mut around = Around::load(project).await?;
     let found = list::load_tasks(project).await?;
-    let unverified = found.iter().filter(|task| task.column() != Column::Verified);
+    let unverified = found.iter().filter(|task| !task.is_done());
     around.unverified = unverified.map(|task| task.id).collect();
     let mut tasks = Vec::new();
     for task in &found {
@@ -498,6 +501,7 @@ async fn view(project: &Project, task: &Task, around: &Around) -> Result<TaskVie
         notes: Vec::new(),
         error: task.error.clone(),
         recovery: None,
+        source: task.source.clone(),
         hidden: task.hidden,
         owner,
         next,
@@ -536,6 +540,11 @@ pub(crate) fn next_move(task: &Task, queued: Option<(&Queued, u32)>) -> (&'stati
                     _ => "a place".to_owned(),
                 };
                 ("queued", engine(), format!("starts when {whom} is free; number {place} in the queue"))
+            }
+            (None, _) if task.is_done_elsewhere() => {
+                let next =
+                    format!("none: it was done elsewhere; regatta task hide --undo {id} makes it open work");
+                ("done", "nobody".to_owned(), next)
             }
             (None, _) => ("waiting", "you".to_owned(), format!("regatta task assign {id} --agent NAME")),
         },

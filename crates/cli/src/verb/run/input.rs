@@ -154,7 +154,7 @@ fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-fn parse_pair(text: &str) -> Result<(String, Value), String> {
+pub(crate) fn parse_pair(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("must be KEY=VALUE")?;
     Ok((key.to_owned(), read_value(value)))
 }

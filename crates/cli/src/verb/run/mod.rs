@@ -18,6 +18,7 @@ mod signal;
 
 pub(crate) use flags::list as list_flags;
 pub(crate) use foreground::{Decides, Foreground};
+pub(crate) use input::parse_pair;
 
 use crate::arguments::Place;
 use crate::exit::Exit;

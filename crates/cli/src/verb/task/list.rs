@@ -167,6 +167,7 @@ fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
         ("ready", Some((added, removed))) => {
             with_lacks(task, format!("+{added} -{removed}, waits for you")).into()
         }
+        ("done", _) if task.column == Column::Backlog => "done elsewhere".into(),
         ("done", _) => task
             .merge_commit
             .as_deref()
@@ -184,10 +185,10 @@ fn note<'a>(task: &'a TaskRow, tasks: &[TaskRow]) -> Cow<'a, str> {
     }
 }
 
-/// Tells whether a task is yet to be verified; the list is in the order of numbers.
+/// Tells whether a task is yet to be done; the list is in the order of numbers.
 fn is_open(id: TaskId, tasks: &[TaskRow]) -> bool {
     let found = tasks.binary_search_by_key(&id, |task| task.id);
-    found.is_ok_and(|index| tasks[index].column != Column::Verified)
+    found.is_ok_and(|index| !tasks[index].is_done())
 }
 
 /// Adds to a note what the diff lacks, in a few words.

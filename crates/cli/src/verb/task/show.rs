@@ -11,7 +11,7 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regatta_engine::core::session::Spent;
-use regatta_engine::core::{Evidence, Lacks, Problem, TaskId, WaitsFor};
+use regatta_engine::core::{Evidence, Lacks, Problem, TaskId, TaskSource, WaitsFor};
 use regatta_engine::notes::NoteView;
 use regatta_engine::{
     ActivityView, CriterionView, FileSize, Project, SectionSize, TaskView, edits, show_task,
@@ -91,6 +91,7 @@ fn render(task: &TaskView, file: &[(&str, String)]) -> String {
 fn add_standing(fields: &mut Fields, task: &TaskView) {
     fields.add("column", format!("{} ({})", task.column, word_of(task.phase)));
     fields.add("priority", format!("{:?}", task.priority).to_lowercase());
+    fields.each("imported", task.source.as_deref().map(show_source));
     fields.each("epic", task.epic_id);
     fields.each("PRD", &task.prd);
     if let Some(agent) = &task.agent_id {
@@ -105,6 +106,18 @@ fn add_standing(fields: &mut Fields, task: &TaskView) {
         let names: Vec<String> = task.dependencies.iter().map(|id| format!("#{id}")).collect();
         fields.add("depends on", names.join(", "));
     }
+}
+
+/// Says which files it was made of, and what they said of it.
+fn show_source(source: &TaskSource) -> String {
+    let mut text = format!("{} of {}", clean(&source.item), clean(&source.folder));
+    if let Some(status) = &source.status {
+        let _ = write!(text, ", {} there", clean(status));
+    }
+    if let Some(kept) = &source.kept {
+        let _ = write!(text, "; the original is {}", clean(kept));
+    }
+    text
 }
 
 /// Says what was made of it so far.

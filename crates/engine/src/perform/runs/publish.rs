@@ -8,10 +8,10 @@ use crate::commands::orders;
 use crate::commands::round::{self, Round, Verdict};
 use crate::commands::run_orders::get_run;
 use crate::core::document::Catalogue;
-use crate::core::machine::Column;
 use crate::core::run::{self, Command, Phase, Run, find_board_items, task_of};
 use crate::core::{
-    Actor, Assignments, Code, Depend, Failure, Plan, RunId, Settings, Situation, Stage, Task, TaskId, decide,
+    Actor, Assignments, Code, Depend, Failure, Plan, RunId, Settings, Situation, Stage, Standing, Task,
+    TaskId, decide,
 };
 use crate::error::Error;
 use crate::log;
@@ -255,7 +255,7 @@ impl Publish<'_> {
                 assignments: &Assignments::default(),
                 plan: &plan.state,
                 catalogue: &catalogue.state,
-                upstream: &BTreeMap::<TaskId, Column>::new(),
+                upstream: &BTreeMap::<TaskId, Standing>::new(),
                 settings: self.settings,
             };
             // One that would wait for itself stays as it is.
@@ -287,7 +287,7 @@ impl Publish<'_> {
             assignments: &Assignments::default(),
             plan: &board.plan.state,
             catalogue: &board.catalogue.state,
-            upstream: &BTreeMap::<TaskId, Column>::new(),
+            upstream: &BTreeMap::<TaskId, Standing>::new(),
             settings: self.settings,
         };
         let command = crate::core::Command::Create(create.filed_under(None, prd));

@@ -1,10 +1,11 @@
 //! A cycle that is made again from its files.
 
-use super::{begin, begun, document, exploration, iterate, plan, requirements, workflow};
+use super::{analyse, begin, begun, document, exploration, iterate, plan, requirements, workflow};
 use crate::run::tests::stage::{RUN, Stage, order};
 use crate::run::{Command, Event, ImportNote, ImportedFile, Inputs, import};
 use crate::{Fact, run::Run};
 use expect_test::expect;
+use proptest::prelude::*;
 use regatta_flow::Imported;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -165,4 +166,76 @@ fn what_cannot_be_taken_over_is_in_the_event() {
         message 2: it has no to"#]].assert_eq(&note.left_out.join("\n"));
     let fact = Fact { at: stage.at, actor: crate::testing::user(), event: Event::RunResumed { run_id: RUN } };
     assert!(Run::try_evolve(Some(stage.run), &fact).is_some());
+}
+
+/// One iteration of a random play: how many files, whether a test fails, and what is asked for after the end.
+type Turn = (usize, bool, Option<String>);
+
+/// Plays iterations until one ends the cycle for good; what is under way then is played as far as `depth` says.
+fn play(turns: &[Turn], depth: usize) -> Stage {
+    const NAMES: [&str; 3] = ["a.ts", "b.ts", "c.ts"];
+    let mut stage = begun();
+    for (number, (files, is_failing, extension)) in turns.iter().enumerate() {
+        stage.at(&format!("2026-01-22T{:02}:00:00+08:00", 11 + number));
+        iterate(&mut stage, &NAMES[..*files], if *is_failing { &["retry"] } else { &[] });
+        if !is_failing {
+            stage.land();
+        }
+        match extension {
+            Some(text) if !stage.place().starts_with("running") => {
+                let more = json!({ "text": text, "max_iterations": 5 + number });
+                stage.signal("extend", more).unwrap();
+            }
+            _ if stage.place().starts_with("running") => {}
+            _ => return stage,
+        }
+    }
+    match depth {
+        0 => {}
+        1 => stage.member("ra", requirements()),
+        _ => analyse(&mut stage),
+    }
+    stage
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whatever was played: what the files show is shown again by the run that is made of them.
+    #[test]
+    fn any_play_shows_the_same_again(
+        turns in prop::collection::vec((1_usize..4, any::<bool>(), prop::option::of("[a-z]{1,8}")), 1..4),
+        depth in 0_usize..3,
+    ) {
+        let mut stage = play(&turns, depth);
+        let before = document(&mut stage);
+        let found = read_back(&mut stage, &FILES);
+        prop_assert_eq!(&found.faults, &[]);
+        let mut again = make(found).unwrap();
+        let is_over = !stage.place().starts_with("running");
+        if is_over {
+            prop_assert_eq!(again.place(), stage.place());
+            prop_assert_eq!(comparable(document(&mut again)), comparable(before.clone()));
+        } else {
+            prop_assert_eq!(&document(&mut again)["status"], "paused");
+            again.tell(&Command::Resume).unwrap();
+            again.give(Value::Null);
+            let after = document(&mut again);
+            for name in [
+                "cycle_id", "title", "description", "task_history", "status", "created_at", "max_iterations",
+                "current_iteration", "requirements", "exploration", "plan", "changes", "test_results", "phase_errors",
+            ] {
+                prop_assert_eq!(&after[name], &before[name], "{}", name);
+            }
+            let closed = |document: &Value| {
+                let mut iterations = document["iterations"].as_array().unwrap().clone();
+                iterations.pop();
+                iterations
+            };
+            prop_assert_eq!(closed(&after), closed(&before));
+        }
+        for name in FILES.into_iter().filter(|name| *name != "cycle") {
+            prop_assert_eq!(again.file(name), stage.file(name), "{}", name);
+        }
+    }
 }
