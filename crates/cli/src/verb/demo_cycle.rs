@@ -55,7 +55,7 @@ pub(super) async fn play(screen: Screen, folder: &Path, yes: bool) -> Result<Exi
 
 async fn begin(project: &Project) -> Result<RunId, Error> {
     let workflow = runs::find_workflow(Some(project), "cycle")?;
-    let input = json!({ "title": CYCLE_TITLE, "max_iterations": ITERATIONS_MAX });
+    let input = json!({ "title": CYCLE_TITLE, "max_iterations": ITERATIONS_MAX, "cycle_id": "slug" });
     let new = NewRun { workflow, prd: None, level: None, input, board: true, recording: None };
     runs::create(project, &crate::caller::caller(None), new).await
 }
@@ -83,6 +83,7 @@ fn render(run: &RunView, tasks: &[TaskView], root: &str, started: Instant) -> St
     let (word, style) = if run.status == Status::Completed { ("done", GREEN) } else { ("not done", YELLOW) };
     format!(
         "\n{}\n\n{}\n\n{style}{word}{style:#}: {} iterations, {} merges, {seconds:.1} s\n\n\
+         State files, which followed the cycle all the time:\n{files}\n\
          Where to look next:\n  \
          regatta -C {root} up --open    {DIM}the same project on the board{DIM:#}\n  \
          git -C {root} log --graph --oneline\n  \
@@ -93,8 +94,15 @@ fn render(run: &RunView, tasks: &[TaskView], root: &str, started: Instant) -> St
         iterations_of(&run.state),
         list(&run.state["iterations"]).len(),
         tasks.iter().filter(|task| task.merge_commit.is_some()).count(),
+        files = files_of(run, root),
         id = run.id,
     )
+}
+
+/// Lists the files of the run that there are: a value that is not there yet has none.
+fn files_of(run: &RunView, root: &str) -> String {
+    let written = run.files.iter().filter(|file| Path::new(root).join(&file.path).is_file());
+    written.map(|file| format!("  {}\n", clean(&file.path))).collect()
 }
 
 /// Shows what became of the tasks, in columns that fit a narrow terminal.

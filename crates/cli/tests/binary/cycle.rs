@@ -43,26 +43,27 @@ vas = "shell"
 test = "test -e work.txt"
 "#;
 
-const REQUIREMENTS: &str = r#"echo '{"specification": "Say hello.", "edge_cases": ["Nobody is there"]}'"#;
+pub(crate) const REQUIREMENTS: &str =
+    r#"echo '{"specification": "Say hello.", "edge_cases": ["Nobody is there"]}'"#;
 const EXPLORATION: &str =
     r#"echo '{"architecture_summary": "One file", "integration_points": [], "identified_risks": []}'"#;
 const PLAN: &str = r#"echo '{"tasks": [{"id": "TASK-001", "description": "Say hello", "effort": "small"}], "total_estimated_effort": "an hour", "critical_path": ["TASK-001"]}'"#;
-const CODE: &str = r#"
+pub(crate) const CODE: &str = r#"
 echo "visit $visit" >> work.txt
 echo '{"summary": "It says hello", "completed_tasks": ["TASK-001"]}'
 "#;
-const PASSES: &str =
+pub(crate) const PASSES: &str =
     r#"echo '{"pass_rate": 100, "coverage": 90, "failed_tests": [], "total_tests": 4, "issues_found": []}'"#;
-const FAILS: &str = r#"echo '{"pass_rate": 75, "coverage": 90, "failed_tests": ["hello"], "total_tests": 4, "issues_found": []}'"#;
+pub(crate) const FAILS: &str = r#"echo '{"pass_rate": 75, "coverage": 90, "failed_tests": ["hello"], "total_tests": 4, "issues_found": []}'"#;
 
 /// Says that the developer is there, and waits until the test opens the gate.
-const GATE: &str = r#"
+pub(crate) const GATE: &str = r#"
 touch "$here/at-code-$visit"
 while [ ! -e "$here/open-$visit" ]; do sleep 0.05; done
 "#;
 
 /// Makes a project in which every role does its work at once.
-fn project() -> TestProject {
+pub(crate) fn project() -> TestProject {
     let project = TestProject::new(PROGRAM, &CONFIG.replace("AGENT", AGENT));
     for (node, script) in
         [("ra", REQUIREMENTS), ("explore", EXPLORATION), ("plan", PLAN), ("code", CODE), ("validate", PASSES)]
@@ -73,16 +74,16 @@ fn project() -> TestProject {
 }
 
 /// Says what a node plays from now on.
-fn play(project: &TestProject, node: &str, script: &str) {
+pub(crate) fn play(project: &TestProject, node: &str, script: &str) {
     project.repo.write(&format!(".regatta/play/{node}"), script);
 }
 
-fn until_at_code(project: &TestProject, visit: u32) {
+pub(crate) fn until_at_code(project: &TestProject, visit: u32) {
     let path = project.path().join(format!(".regatta/play/at-code-{visit}"));
     until("the developer works", || path.exists());
 }
 
-fn open(project: &TestProject, visit: u32) {
+pub(crate) fn open(project: &TestProject, visit: u32) {
     project.repo.write(&format!(".regatta/play/open-{visit}"), "");
 }
 
@@ -92,7 +93,7 @@ fn told(project: &TestProject, node: &str, visit: u32) -> String {
     std::fs::read_to_string(path).expect("the role was told something")
 }
 
-fn state(project: &TestProject) -> Value {
+pub(crate) fn state(project: &TestProject) -> Value {
     project.json(&["run", "show", "1"])["state"].clone()
 }
 
@@ -348,6 +349,10 @@ fn the_demo_plays_a_cycle() {
     let played = project.run(&["demo", "--workflow", "cycle", "--yes", "--dir", place]);
     assert_eq!(played.code, Some(0), "{played:?}");
     assert!(played.stdout.contains("done: 3 iterations, 2 merges"), "{played:?}");
+    assert!(
+        played.stdout.contains("  .regatta/cycles/slug.progress/coordination/timeline.md\n"),
+        "{played:?}"
+    );
     let shown = project.json(&["-C", place, "run", "show", "1"]);
     let open = |number: usize| shown["state"]["iterations"][number]["issues_found"].clone();
     assert_eq!(open(0), json!(["failing test: tests/spaces.sh", "failing check: test"]));

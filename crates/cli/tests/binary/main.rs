@@ -10,6 +10,7 @@ mod checkout;
 mod checks;
 mod config_changed;
 mod cycle;
+mod cycle_files;
 mod doctor;
 mod documents;
 mod durable_streams;

@@ -261,12 +261,20 @@ fn a_reader_always_finds_whole_and_valid_files() {
     for kill in 0..kills {
         let up = world.up();
         let before = world.events().len();
+        let number = kill.to_string();
+        // Some come too late to be taken, and that is no harm.
+        match kill % 4 {
+            0 => world.project.run(&["run", "pause", "1"]),
+            1 => world.project.run(&["run", "resume", "1", "--no-wait"]),
+            _ => world.project.run(&["run", "signal", "1", "extend", "--text", &number, "--no-wait"]),
+        };
         // Each time a little further into what happens next.
         until("something happens", || world.events().len() > before || has_ended(&world));
         std::thread::park_timeout(Duration::from_millis(37 * (kill % 7)));
         up.kill();
     }
     let up = world.up();
+    world.project.run(&["run", "resume", "1", "--no-wait"]);
     until("the run has ended", || has_ended(&world));
     up.stop();
     stop.store(true, Ordering::Relaxed);

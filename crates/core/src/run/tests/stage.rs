@@ -5,8 +5,8 @@
 
 use crate::message::Party;
 use crate::run::{
-    Command, Conflict, Event, Inputs, Known, MemberReport, Order, Phase, Run, begin, decide, effects,
-    find_board_items, first_facts, post, task_of,
+    Command, Conflict, EditContent, EditMark, Event, FoundEdit, Inputs, Known, MemberReport, Order, Phase,
+    Run, begin, decide, effects, find_board_items, first_facts, post, task_of,
 };
 use crate::session::{Ending, Event as SessionEvent, Subject, Usage};
 use crate::testing::{agent, commit, id, user};
@@ -299,6 +299,18 @@ impl Stage {
         let from = Party::Person("me".to_owned());
         let given = crate::run::SignalGiven { name: name.to_owned(), input, from, gone: BTreeSet::new() };
         self.tell(&Command::Signal(given)).map(drop)
+    }
+
+    /// A person edits a file; each edit has a digest of its own.
+    pub(super) fn edit(&mut self, name: &str, change: impl FnOnce(&mut Value)) {
+        let base = self.file(name);
+        let mut edited = base.clone();
+        change(&mut edited);
+        let (file, digest) = (name.to_owned(), edited.to_string());
+        let mark = EditMark { path: file.clone(), file, written: self.seq, digest };
+        let edit = FoundEdit { mark, content: EditContent::Value { base, edited } };
+        let events = self.tell(&Command::Edited(edit)).unwrap();
+        assert!(matches!(&*events, [Event::RunEdited { .. }]), "it was not taken in: {events:?}");
     }
 
     /// Returns where the run is, in a few words.

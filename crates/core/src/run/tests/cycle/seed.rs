@@ -58,8 +58,8 @@ fn a_new_cycle() {
     assert_eq!(names(&document), names(&example), "there is nothing else, and the order is the same");
 }
 
-/// The analyst works once more in the iteration, because the developer found a gap, and somebody edits the requirements
-/// meanwhile.
+/// The analyst works once more in the iteration, because the developer found a gap, and a person edits the requirements
+/// meanwhile: their time is later than the analyst's start.
 #[test]
 fn the_first_iteration() {
     let mut stage = begun();
@@ -79,12 +79,12 @@ fn the_first_iteration() {
     stage.give(code);
     stage.at("2026-01-22T10:05:00+08:00");
     stage.open("ra");
-    let mut printed = example("iteration-1");
-    // What was written at 10:15 is an edit of the file by hand while the analyst works.
-    let edited = printed["requirements"].as_object_mut().unwrap();
-    assert_eq!(edited.remove("last_updated"), Some(json!("2026-01-22T10:15:00+08:00")));
-    assert_eq!(edited.remove("specification"), Some(json!("...")));
-    assert_shows(&document(&mut stage), &printed, "cycle");
+    stage.at("2026-01-22T10:15:00+08:00");
+    stage.edit("requirements", |requirements| {
+        requirements["specification"] = json!("...");
+        requirements["last_updated"] = json!("2026-01-22T10:15:00+08:00");
+    });
+    assert_shows(&document(&mut stage), &example("iteration-1"), "cycle");
 }
 
 #[test]
@@ -113,8 +113,14 @@ fn the_second_iteration() {
     stage.open("ra");
     let mut printed = example("iteration-2");
     printed["iterations"][0].as_object_mut().unwrap().remove("completed_at");
-    // The analyst has not returned its version 1.1.0 yet; what was written at 11:00 is an edit of the file.
-    let edited = printed.as_object_mut().unwrap().remove("requirements").unwrap();
+    // The analyst has not returned its version 1.1.0 yet: a person wrote it.
+    stage.at("2026-01-22T11:00:00+08:00");
+    let edited = printed["requirements"].clone();
+    stage.edit("requirements", |requirements| {
+        for name in ["version", "specification", "last_updated"] {
+            requirements[name] = edited[name].clone();
+        }
+    });
     let document = document(&mut stage);
     assert_shows(&document, &printed, "cycle");
     assert!(document["iterations"][0]["completed_at"].is_string());
