@@ -276,6 +276,18 @@ fn the_demo_plays_a_team() {
     for kind in ["READY_FOR_QA", "FAIL", "PASS", "approved", "CONFLICT"] {
         assert!(sent.iter().any(|message| message["kind"] == kind), "{kind}: {sent:?}");
     }
+    let read = |file: &str| -> serde_json::Value {
+        let path = folder.join(".regatta/coordination").join(file);
+        serde_json::from_str(&std::fs::read_to_string(path).expect("the file is there")).expect("it is JSON")
+    };
+    assert_eq!(read("pm_state.json")["completion_percentage"], 100);
+    assert_eq!(
+        read("group_status.json")["A"]["iterations"],
+        json!({ "developer": 2, "qa": 2, "tech_lead": 1 })
+    );
+    assert_eq!(read("orchestrator_state.json")["current_phase"], "completed");
+    assert_eq!(read("messages/qa_to_techlead.json")["messages"][0]["result"], "PASS");
+    assert!(told.stdout.contains(".regatta/coordination/pm_state.json"), "{told:?}");
     // Each group had its branch, and none is left.
     let branches: Vec<_> = of("task:assigned").iter().map(|event| event["branch"].clone()).collect();
     assert!(branches.contains(&json!("feature/group-B-export")), "{branches:?}");
