@@ -13,7 +13,7 @@ use regatta_core::machine::Column;
 use regatta_core::{
     Actor, AgentId, AgentSettings, Approval, Approve, Assign, Assignments, Command, CommitId, Complete,
     Create, Diff, Event, Fact, FieldFault, Outcome, Plan, Priority, Reject, Seen, SessionEnd, Settings,
-    Situation, Start, Task, TaskId, decide, effects,
+    Situation, Standing, Start, Task, TaskId, decide, effects,
 };
 use regatta_store::{Append, NewEvent, NewSnapshot, OpenMode, SqliteStore, Store, StreamName, Version};
 use serde_json::{Value, json};
@@ -183,7 +183,7 @@ struct Board {
     assignments: Assignments,
     plan: Plan,
     catalogue: Catalogue,
-    upstream: BTreeMap<TaskId, Column>,
+    upstream: BTreeMap<TaskId, Standing>,
     settings: Settings,
     count: usize,
 }

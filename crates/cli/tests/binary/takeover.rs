@@ -362,9 +362,7 @@ fn every_file_is_validated() {
     .expect("the log");
     project.repo.write(
         "master.json",
-        &format!(
-            "{{ \"cycle_id\": \"c\", \"title\": 5, \"status\": \"paused\", \"max_iterations\": \"5\" }}\n"
-        ),
+        "{ \"cycle_id\": \"c\", \"title\": 5, \"status\": \"paused\", \"max_iterations\": \"5\" }\n",
     );
     transcript.run(&["state", "validate", &plan]);
     transcript.run(&["state", "validate", &format!("{progress}/cd/changes.log"), "master.json"]);
