@@ -4,10 +4,10 @@
 //! gather: a folder -> paths and bytes     read: one reader per kind -> what was found     apply: what was found -> the log
 //! ```
 //!
-//! A reader is pure: it gets bytes and returns a [`Found`], which a dry run shows and [`apply`] carries out. Nothing is
+//! A reader is pure: it gets bytes and returns a [`Found`], which a dry run shows and [`apply()`] carries out. Nothing is
 //! guessed and nothing is lost: every file is copied before anything else happens, and what is not understood is listed
-//! as an oddity. The files themselves are never changed, and no link is followed. Only [`gather`] and [`keep`] open files,
-//! and only [`apply`] and [`rebuild`] give commands.
+//! as an oddity. It does not change or follow what it reads: the files stay as they are, and no link is followed. Only `gather` and `keep` open files,
+//! and only `apply` and `rebuild` give commands.
 
 mod apply;
 mod coordination;

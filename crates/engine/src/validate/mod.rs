@@ -1,7 +1,7 @@
 //! Judges state files by their schemas: the answer of `regatta state validate`.
 //!
 //! What a file is is found by its name, then by its content. The kinds are the task file, and every file of every workflow
-//! that can be run, so a workflow of the project's own is judged like those in the binary. Nothing is changed.
+//! that can be run, so a workflow of the project's own is judged like those in the binary. It does not change anything.
 
 mod fix;
 mod json_place;
