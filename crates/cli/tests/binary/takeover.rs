@@ -296,10 +296,11 @@ fn a_run_is_rebuilt_from_its_files() {
     // Without the master file its title is not known.
     std::fs::remove_file(project.path().join(format!("saved/{CYCLE}.json"))).expect("it was there");
     transcript.run(&["state", "rebuild", "saved"]);
+    // The first run has the paths of the files until it ends.
+    transcript.run(&["state", "rebuild", "saved", "--set", "title=OAuth"]);
+    project.json(&["run", "stop", "1"]);
     transcript.run(&["state", "rebuild", "saved", "--set", "title=OAuth"]);
     transcript.run(&["state", "rebuild", "saved", "--only", "another"]);
-    place(&project, "coordination", "coordination");
-    transcript.run(&["state", "rebuild", "coordination", "--workflow", "team"]);
     transcript.check("takeover_rebuild");
     let run = project.json(&["run", "show", "2"]);
     assert_eq!(
@@ -329,8 +330,11 @@ fn a_run_is_rebuilt_in_place() {
         "they are its own files now"
     );
     let copies: Vec<PathBuf> = read_all(&project.path().join(".regatta/imports")).into_keys().collect();
-    let original = copies.iter().find(|path| path.ends_with(format!("{CYCLE}.json"))).expect("a copy");
-    assert!(std::fs::read_to_string(original).expect("the copy").contains("\"running\""));
+    let mut masters = copies.iter().filter(|path| path.ends_with(format!("{CYCLE}.json")));
+    let is_original = |path: &PathBuf| {
+        std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"status\": \"running\""))
+    };
+    assert!(masters.any(is_original), "what was there is kept");
 }
 
 #[test]

@@ -140,7 +140,23 @@ fn a_team() {
 
 #[test]
 fn features() {
-    check("spec-kit", expect![[""]]);
+    check(
+        "spec-kit",
+        expect![[r#"
+        spec-kit
+        7 tasks, 2 done, 0 sessions, 0 outputs, 0 messages, 3 files
+        PRD 001-photo-albums: Feature Specification: Photo Albums (139 bytes)
+        epic 001-photo-albums: Photo Albums 001-photo-albums
+        task 001-photo-albums/T001 [checked] DONE: Create project structure per implementation plan on() criteria()
+        task 001-photo-albums/T002 [checked] DONE: Configure linting in .eslintrc on(001-photo-albums/T001) criteria()
+        task 001-photo-albums/T003 [-]: Add a test runner in package.json on(001-photo-albums/T001) criteria()
+        task 001-photo-albums/T010 [-]: Contract test in tests/contract/albums.test.ts on(001-photo-albums/T002,001-photo-albums/T003) criteria()
+        task 001-photo-albums/T011 [-]: Integration test in tests/integration/albums.test.ts on(001-photo-albums/T002,001-photo-albums/T003) criteria()
+        task 001-photo-albums/T012 [-]: Create the Album model in src/models/album.ts on(001-photo-albums/T010,001-photo-albums/T011) criteria()
+        task 001-photo-albums/line 28 [-]: Write the page on(001-photo-albums/T012) criteria()
+        odd 001-photo-albums/tasks.md:28: no ID such as T001; it is called `line 28`
+    "#]],
+    );
 }
 
 #[test]
@@ -160,7 +176,17 @@ fn a_table() {
 
 #[test]
 fn lines_of_json() {
-    check("tasks.jsonl", expect![[""]]);
+    check(
+        "tasks.jsonl",
+        expect![[r#"
+        jsonl
+        2 tasks, 1 done, 0 sessions, 0 outputs, 0 messages, 1 files
+        task A [done] DONE: Design the schema on() criteria(x)
+        task B [-]: Write the API on(A) criteria(.)
+        odd tasks.jsonl:3: column 62: EOF while parsing an object; not imported
+        odd tasks.jsonl:4: column 2: expected ident; not imported
+    "#]],
+    );
 }
 
 #[test]
@@ -200,7 +226,75 @@ fn odd_files_are_named_and_none_is_lost() {
         show_of(Kind::Csv, vec![("t.csv", b"title\n\xe9t\xe9\n".to_vec())]),
         show_of(Kind::JsonLines, vec![("t.jsonl", vec![b'['; 100_000])]),
     ];
-    expect![[""]].assert_eq(&text.join("\n"));
+    expect![[r#"
+        specflux
+        2 tasks, 0 done, 0 sessions, 0 outputs, 0 messages, 5 files
+        task 1 [-]: Other on() criteria()
+        task 5 [-]: Cut on() criteria()
+        odd task-states/task-1-state.md:2: the section `## 0. Metadata` is missing
+        odd task-states/task-1-state.md:2: the section `## 1. Context` is missing
+        odd task-states/task-1-state.md:2: the section `## 3. Progress Log` is missing
+        odd task-states/task-1-state.md:2: the section `## 4. Chain Output` is missing
+        odd task-states/task-1-state.md:1: the title says task #2; the number in the file name counts
+        odd task-states/task-3-state.md: not UTF-8 text (the file is not valid UTF-8: the first wrong byte is at offset 0); only a copy is kept
+        odd task-states/task-4-state.md: empty; not imported
+        odd task-states/task-5-state.md:4: this fence or comment is never closed, so everything after it belongs to it
+        odd task-states/task-5-state.md:5: the metadata are not valid JSON: EOF while parsing a string
+        odd task-states/task-5-state.md:5: the section `## 1. Context` is missing
+        odd task-states/task-5-state.md:5: the section `## 3. Progress Log` is missing
+        odd task-states/task-5-state.md:5: the section `## 4. Chain Output` is missing
+        odd task-states/.task-6-state.md.tmp: not a file of this kind; only a copy is kept
+
+        coordination
+        3 tasks, 0 done, 0 sessions, 0 outputs, 1 messages, 3 files
+        task A [dev_working]: Group A on() criteria()
+        task B [-]: Group B on() criteria()
+        task C [-]: Group C on() criteria()
+        odd pm_state.json:1: not valid JSON (EOF while parsing an object); only a copy is kept
+        odd messages/x.json: message 1 names no group
+        odd messages: 1 messages are about group Z, which does not exist
+
+        cycle
+        0 tasks, 0 done, 0 sessions, 3 outputs, 0 messages, 4 files
+        run c1 of cycle [-]: c1; 0 iterations, 0 messages, lacks ["title"]
+        run package of cycle [-]: package; 0 iterations, 0 messages, lacks ["title"]
+        odd c1.json: 1:28: EOF while parsing a value
+        odd c1.progress/cd/changes.log: 2:2: expected ident
+        odd c1.progress/cd/changes.log: 3:5: EOF while parsing a string
+        odd c1.progress/ep/plan.json: plan: "tasks" is a required property; plan.version: 1 is not of type "string"; left out
+        odd c1.progress/cd/changes.log: changes, item 1: changes[0]: "timestamp" is a required property; changes[0]: "action" is a required property; changes[0]: "iteration" is a required property; changes[0]: "agent" is a required property; changes[0]: "description" is a required property; left out
+
+        spec-kit
+        2 tasks, 0 done, 0 sessions, 0 outputs, 0 messages, 1 files
+        epic feature: feature -
+        task feature/T001 [-]: A on() criteria()
+        task feature/T001~2 [-]: B on(feature/T001) criteria()
+        odd spec.md: missing
+        odd plan.md: missing
+        odd tasks.md:2: T001 appears twice
+        odd tasks.md: feature/T001 appears twice; this one is called feature/T001~2, and dependencies refer to the first
+
+        csv
+        3 tasks, 1 done, 0 sessions, 0 outputs, 0 messages, 1 files
+        task 1 [closed] DONE: red on() criteria()
+        task 1~2 [-]: again on() criteria()
+        task 2 [b]: a on() criteria()
+        odd t.csv:5: 1 fields more than the first line has; they are kept in the description
+        odd t.csv: 1 appears twice; this one is called 1~2, and dependencies refer to the first
+
+        csv
+        0 tasks, 0 done, 0 sessions, 0 outputs, 0 messages, 1 files
+        odd t.csv:1: no column is called `title`, so there are no tasks (columns: name of it, x)
+
+        csv
+        0 tasks, 0 done, 0 sessions, 0 outputs, 0 messages, 1 files
+        odd t.csv: not UTF-8 text (byte 6); convert it first
+
+        jsonl
+        0 tasks, 0 done, 0 sessions, 0 outputs, 0 messages, 1 files
+        odd t.jsonl:1: column 121: nested more than 120 levels deep; the line is cut off; not imported
+    "#]]
+    .assert_eq(&text.join("\n"));
 }
 
 #[test]
