@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 /// As many edits that were not taken in are kept in mind, the newest; the log has all.
 const KEPT_MAX: usize = 20;
 
+/// As many edits of one step are held against it, the newest: far more than a person makes while a role works.
+const FRESH_MAX: usize = 200;
+
 /// An edit that was found in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundEdit {
@@ -126,6 +129,7 @@ impl Edits {
                 let places = set.iter().map(|patch| patch.place.clone()).collect();
                 let gone = find_gone(before, set);
                 self.fresh.push(FreshEdit { number: self.count, mark: mark.clone(), places, gone });
+                self.fresh.drain(..self.fresh.len().saturating_sub(FRESH_MAX));
             }
             Event::RunEditKept { step, kept, error, .. } => {
                 let (step, kept, error) = (*step, kept.clone(), error.clone());
