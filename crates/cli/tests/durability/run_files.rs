@@ -256,7 +256,7 @@ fn a_reader_always_finds_whole_and_valid_files() {
     world.project.repo.write(".regatta/scripts/developer.toml", DEVELOPER);
     let stop = Arc::new(AtomicBool::new(false));
     let reader = read_all_the_time(world.project.path().join(".regatta/cycles"), Arc::clone(&stop));
-    let input = r#"{"title": "Log in", "cycle_id": "c-1"}"#;
+    let input = r#"{"title": "Log in", "cycle_id": "c-1", "max_iterations": 30}"#;
     world.done(&["run", "cycle", "--input", input, "--no-wait"]);
     for kill in 0..kills {
         let up = world.up();
