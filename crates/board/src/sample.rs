@@ -143,7 +143,7 @@ pub(crate) fn run() -> RunView {
         parent: None,
         parent_item: None,
         forked_from: None,
-        anew: Vec::new(),
+        restarted: Vec::new(),
         created_at: at,
         updated_at: at,
     }

@@ -300,5 +300,5 @@ fn a_fork_says_which_items_it_begins_anew() {
     let forked = project.run(&["run", "fork", "1", "--no-wait"]);
     let line = "restarted  T001, from the target branch: the commit at that step is not known";
     assert!(forked.stdout.contains(line), "{forked:?}");
-    assert_eq!(project.json(&["run", "show", "2"])["anew"], json!(["T001"]));
+    assert_eq!(project.json(&["run", "show", "2"])["restarted"], json!(["T001"]));
 }

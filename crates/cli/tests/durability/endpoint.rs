@@ -95,7 +95,7 @@ impl Endpoint {
         }
     }
 
-    /// Empties the file and writes it anew, in two halves.
+    /// Empties the file and writes it again, in two halves.
     pub(crate) fn truncate_and_write(&self) {
         self.rewrite("truncate", |number, text| {
             self.write_in_place(|| {

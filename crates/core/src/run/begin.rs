@@ -98,7 +98,7 @@ pub(super) fn plan_of(workflow: &Workflow, order: Order, (level, sheet): (u32, S
         visits: Counts::new(),
         tasks,
         heads: BTreeMap::new(),
-        anew: Vec::new(),
+        restarted: Vec::new(),
         step: 1,
         next,
         passes: false,
@@ -126,12 +126,12 @@ pub struct Taken {
     /// What the others stood at that had been begun.
     pub heads: BTreeMap<String, CommitId>,
     /// Those of them for which that is not known.
-    pub anew: Vec<String>,
+    pub restarted: Vec<String>,
 }
 
 /// Begins a run where another stood before a step.
 pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
-    let Taken { merged, heads, anew } = taken;
+    let Taken { merged, heads, restarted } = taken;
     let next = find_first(from);
     // What is performed is taken up where it is performed.
     let is_performed = |item: &&String| match &next {
@@ -140,7 +140,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         _ => false,
     };
     let asked = if let Next::Ask { .. } = &next { from.item.clone() } else { None };
-    let takes_up = from.board && heads.keys().chain(&anew).any(|item| !is_performed(&item));
+    let takes_up = from.board && heads.keys().chain(&restarted).any(|item| !is_performed(&item));
     let plan = Begin {
         workflow: from.workflow.clone(),
         digest: from.digest.clone(),
@@ -157,7 +157,7 @@ pub fn fork(id: RunId, from: &Run, taken: Taken) -> Event {
         visits: from.visits.clone(),
         tasks: merged,
         heads,
-        anew,
+        restarted,
         step: from.step,
         next,
         passes: false,

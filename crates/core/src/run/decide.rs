@@ -118,8 +118,8 @@ pub fn decide_again(inputs: Inputs<'_>, run: &Run, recorded: &Event) -> Option<V
         }
         Event::RunLanded { step, .. } => Some(landed(inputs, run, *step)),
         Event::RunSentBack { step, feedback, .. } => Some(sent_back(inputs, run, *step, feedback)),
-        Event::RunSignalled { signal: name, input, from, anew, .. } => {
-            let (name, input, gone) = (name.clone(), input.clone(), anew.iter().cloned().collect());
+        Event::RunSignalled { signal: name, input, from, restarted, .. } => {
+            let (name, input, gone) = (name.clone(), input.clone(), restarted.iter().cloned().collect());
             let given = Given { name, input, from: from.clone(), gone };
             Some(signal::take(inputs, run, &given).unwrap_or_default())
         }

@@ -79,8 +79,8 @@ events! {
             #[serde(default, skip_serializing_if = "Mail::is_empty")]
             messages: Mail,
             /// The items of a run that continues which get new tasks: a person merged or cancelled theirs.
-            #[serde(default, skip_serializing_if = "Vec::is_empty")]
-            anew: Vec<String>,
+            #[serde(default, alias = "anew", skip_serializing_if = "Vec::is_empty")]
+            restarted: Vec<String>,
             /// Where a run continues that had ended.
             next: Option<Next>,
             seen: Option<u64>,
@@ -183,8 +183,8 @@ pub struct Begin {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub heads: BTreeMap<String, CommitId>,
     /// Those of them for which no commit is known, so that they begin again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub anew: Vec<String>,
+    #[serde(default, alias = "anew", skip_serializing_if = "Vec::is_empty")]
+    pub restarted: Vec<String>,
     /// The step that it begins with.
     pub step: u64,
     /// What it does first.

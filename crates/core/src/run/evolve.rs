@@ -51,8 +51,8 @@ impl Run {
 
     /// Takes an event in, and tells whether it fits: whether the run has not ended, and every value has a place.
     pub(super) fn take_in(&mut self, event: &Event) -> bool {
-        if let Event::RunSignalled { set, anew, next, .. } = event {
-            return self.take_in_signal(set, anew, next.as_ref());
+        if let Event::RunSignalled { set, restarted, next, .. } = event {
+            return self.take_in_signal(set, restarted, next.as_ref());
         }
         if let Event::RunEdited { .. } | Event::RunEditKept { .. } = event {
             return self.take_in_edit(event);
@@ -172,10 +172,10 @@ impl Run {
     }
 
     /// A signal changes the state; a run that had ended continues by it.
-    fn take_in_signal(&mut self, set: &[Patch], anew: &[String], next: Option<&Next>) -> bool {
+    fn take_in_signal(&mut self, set: &[Patch], restarted: &[String], next: Option<&Next>) -> bool {
         let fits = self.assign(set, &Value::Null);
         let Some(next) = next else { return fits && !self.is_over() };
-        for item in anew {
+        for item in restarted {
             self.tasks.remove(item);
             self.driven.remove(item);
             self.heads.remove(item);
@@ -267,7 +267,7 @@ impl Run {
         }
         match then {
             Some(next) if has_new => {
-                let begun: BTreeSet<&String> = self.heads.keys().chain(&self.anew).collect();
+                let begun: BTreeSet<&String> = self.heads.keys().chain(&self.restarted).collect();
                 let known = begun.into_iter().filter(|item| self.tasks.contains_key(*item));
                 self.driven.extend(known.cloned());
                 self.turn_to(Phase::Publishing { then: Some(next), before: None });
@@ -420,7 +420,7 @@ fn begin(id: RunId, plan: &Begin, at: Timestamp) -> Run {
         driven: BTreeSet::new(),
         withdrawn: BTreeSet::new(),
         heads: plan.heads.clone(),
-        anew: plan.anew.clone(),
+        restarted: plan.restarted.clone(),
         sent_back: BTreeMap::new(),
         step: plan.step,
         node: plan.next.node().clone(),

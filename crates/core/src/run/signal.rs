@@ -51,13 +51,13 @@ pub(super) fn take(inputs: Inputs<'_>, run: &Run, given: &Given) -> Result<Vec<E
     let behind =
         walked.map(|walked| tell_walked(run, walked, (run.step + 1, changes), set.clone(), Told::default()));
     set.truncate(changes);
-    let anew = match next {
+    let restarted = match next {
         Some(_) => run.driven.intersection(&given.gone).cloned().collect(),
         None => Vec::new(),
     };
     let (run_id, step, name, from) = (run.id, run.step, given.name.clone(), given.from.clone());
     let signalled =
-        Event::RunSignalled { run_id, step, signal: name, input, from, set, messages, anew, next, seen };
+        Event::RunSignalled { run_id, step, signal: name, input, from, set, messages, restarted, next, seen };
     if nesting::is_too_deep(&signalled) {
         let why = vec![format!("the new state would be nested deeper than {} levels", nesting::LEVELS_MAX)];
         return Err(refused(run, signal, why, Vec::new()));

@@ -51,8 +51,8 @@ pub struct Run {
     #[serde(default)]
     pub heads: BTreeMap<String, CommitId>,
     /// Those that a fork begins again, though work on them had begun.
-    #[serde(default)]
-    pub anew: Vec<String>,
+    #[serde(default, alias = "anew")]
+    pub restarted: Vec<String>,
     /// How often a person sent each of them back.
     pub sent_back: BTreeMap<String, u32>,
     /// The step that it is at, from 1.

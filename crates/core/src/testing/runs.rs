@@ -89,7 +89,7 @@ pub(crate) fn run_samples() -> Vec<Event> {
             from: crate::message::Party::Person("local".into()),
             set: vec![patch(Assigned::Value(json!("More")))],
             messages: serde_json::from_value(json!([7])).unwrap(),
-            anew: vec!["T001".into()],
+            restarted: vec!["T001".into()],
             next: Some(perform()),
             seen: Some(40),
         },
@@ -152,7 +152,7 @@ fn begin() -> Begin {
         visits: counts,
         tasks: BTreeMap::from([("T001".into(), id(7))]),
         heads: BTreeMap::from([("T002".into(), commit(1))]),
-        anew: vec!["T003".into()],
+        restarted: vec!["T003".into()],
         step: 3,
         next: Next::Map {
             node: NodeName::parse("all").unwrap(),

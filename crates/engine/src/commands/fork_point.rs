@@ -34,7 +34,7 @@ impl ForkPoint {
             };
             match head {
                 Some(head) => drop(taken.heads.insert(item.clone(), from_git(&head))),
-                None => taken.anew.push(item.clone()),
+                None => taken.restarted.push(item.clone()),
             }
         }
         Ok(taken)

@@ -97,7 +97,7 @@ pub struct RunView {
     pub forked_from: Option<RunId>,
     /// The items that a fork started from scratch, because their last commits are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub anew: Vec<String>,
+    pub restarted: Vec<String>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When something last happened to it.
@@ -284,7 +284,7 @@ fn view_of(run: &Run, next_move: NextMove) -> RunView {
         parent: run.parent.as_ref().map(|parent| parent.run_id),
         parent_item: run.parent.as_ref().map(|parent| parent.item.clone()),
         forked_from: run.forked.map(|fork| fork.run_id),
-        anew: run.anew.clone(),
+        restarted: run.restarted.clone(),
         created_at: run.created_at,
         updated_at: run.updated_at,
     }

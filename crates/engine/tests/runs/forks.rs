@@ -52,7 +52,7 @@ fn files(task: &Task) -> Option<u64> {
 async fn the_work_up_to_the_step_is_there() {
     let (world, run) = landing().await;
     let (found, task) = fork(&world, run, 3).await;
-    assert!(found.anew.is_empty());
+    assert!(found.restarted.is_empty());
     assert_eq!((task.sessions, files(&task)), (2, Some(2)), "the diff shows the work of both: {task:?}");
     // A fork of the fork, before its own first step, continues from the same commit.
     let (_, second) = fork(&world, found.id, 3).await;
@@ -108,5 +108,5 @@ async fn an_item_whose_commit_is_gone_begins_anew_and_the_fork_says_so() {
     world.repo.git(&["reflog", "expire", "--expire=now", "--all"]);
     world.repo.git(&["gc", "--quiet", "--prune=now"]);
     let (found, task) = fork(&world, run, 3).await;
-    assert_eq!((found.anew, files(&task)), (vec!["T001".to_owned()], Some(1)));
+    assert_eq!((found.restarted, files(&task)), (vec!["T001".to_owned()], Some(1)));
 }

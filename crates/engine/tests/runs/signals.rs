@@ -231,7 +231,7 @@ async fn what_was_cancelled_since_gets_a_new_task() {
     let found = rest(&world, run).await;
     assert_eq!(found.tasks["T1"].number(), 2, "{:?}", found.tasks);
     assert_eq!(world.rest_task(found.tasks["T1"]).await.sessions, 1);
-    assert_eq!(events(&world, "run:signalled").await[0]["anew"], json!(["T1"]));
+    assert_eq!(events(&world, "run:signalled").await[0]["restarted"], json!(["T1"]));
 }
 
 #[tokio::test]

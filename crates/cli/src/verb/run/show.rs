@@ -97,8 +97,8 @@ fn render(run: &RunView) -> String {
         fields.add("child of", format!("run {parent}, for {item}"));
     }
     fields.each("fork of", run.forked_from.map(|fork| format!("run {fork}")));
-    if !run.anew.is_empty() {
-        let items = run.anew.join(", ");
+    if !run.restarted.is_empty() {
+        let items = run.restarted.join(", ");
         fields.add(
             "restarted",
             format!("{items}, from the target branch: the commit at that step is not known"),

@@ -160,7 +160,7 @@ fn created(number: u32, next: Next, item: Option<&str>) -> Event {
         visits: BTreeMap::new(),
         tasks: BTreeMap::new(),
         heads: BTreeMap::new(),
-        anew: Vec::new(),
+        restarted: Vec::new(),
         step: 1,
         next,
         passes: false,

@@ -31,9 +31,9 @@ edges = [
     small(toml, &plain_state(), &[])
 }
 
-fn taken(heads: &[(&str, u32)], anew: &[&str]) -> Taken {
+fn taken(heads: &[(&str, u32)], restarted: &[&str]) -> Taken {
     let heads = heads.iter().map(|(key, number)| ((*key).to_owned(), commit(*number))).collect();
-    Taken { merged: BTreeMap::new(), heads, anew: anew.iter().map(|key| (*key).to_owned()).collect() }
+    Taken { merged: BTreeMap::new(), heads, restarted: restarted.iter().map(|key| (*key).to_owned()).collect() }
 }
 
 /// Forks a run in its current state, and compares the results of the lines.

@@ -195,9 +195,9 @@ fn a_run_knows_the_commit_that_each_item_stands_at() {
     play.tell(Command::Landed { step }).unwrap();
     assert_eq!(heads(&play.run), []);
     let heads = BTreeMap::from([("T002".to_owned(), commit(9))]);
-    let taken = Taken { heads: heads.clone(), anew: vec!["T003".to_owned()], ..Taken::default() };
+    let taken = Taken { heads: heads.clone(), restarted: vec!["T003".to_owned()], ..Taken::default() };
     let (fork, _) = Play::of(&speckit(), vec![fork(RunId::new(2).unwrap(), &play.run, taken)]);
-    assert_eq!((fork.run.heads, fork.run.anew), (heads, vec!["T003".to_owned()]));
+    assert_eq!((fork.run.heads, fork.run.restarted), (heads, vec!["T003".to_owned()]));
 }
 
 /// A recorded decision that is made once more, on the run as it was before it, is the same.

@@ -296,7 +296,7 @@ fn a_run_that_was_stopped_continues_with_the_tasks_that_are_left() {
         r#"signal-gone a extend {"text": "more"}; tasks; publish a=9; tasks"#,
         expect![[r#"
             > signal-gone a extend {"text": "more"}
-              run:signalled 1 extend {"text":"more","most":3} from person:me, anew a -> pass begin
+              run:signalled 1 extend {"text":"more","most":3} from person:me, restarted a -> pass begin
               run:stepped 2 begin -[begun]-> perform work a
               message:sent 1 person:me -> role:worker: MORE "more" {}
               message:sent 2 engine -> role:worker: BEGUN "more!" {}

@@ -38,10 +38,10 @@ pub(super) fn describe_event(event: &Event) -> String {
             let drop = drop.as_ref().map_or_else(String::new, |item| format!(", drop {item}"));
             format!("{step} #{task_id} {feedback:?}{fail}{drop} -> {}", describe_next(next))
         }
-        Event::RunSignalled { step, signal, input, from, anew, next, .. } => {
-            let anew = if anew.is_empty() { String::new() } else { format!(", anew {}", anew.join(" ")) };
+        Event::RunSignalled { step, signal, input, from, restarted, next, .. } => {
+            let restarted = if restarted.is_empty() { String::new() } else { format!(", restarted {}", restarted.join(" ")) };
             let next = next.as_ref().map_or_else(String::new, |next| format!(" -> {}", describe_next(next)));
-            format!("{step} {signal} {input} from {from}{anew}{next}")
+            format!("{step} {signal} {input} from {from}{restarted}{next}")
         }
         Event::RunEdited { step, mark, set, .. } => format!("{step} {} {}", mark.path, json!(set)),
         Event::RunEditKept { step, mark, kept, error, .. } => {
