@@ -33,7 +33,11 @@ edges = [
 
 fn taken(heads: &[(&str, u32)], restarted: &[&str]) -> Taken {
     let heads = heads.iter().map(|(key, number)| ((*key).to_owned(), commit(*number))).collect();
-    Taken { merged: BTreeMap::new(), heads, restarted: restarted.iter().map(|key| (*key).to_owned()).collect() }
+    Taken {
+        merged: BTreeMap::new(),
+        heads,
+        restarted: restarted.iter().map(|key| (*key).to_owned()).collect(),
+    }
 }
 
 /// Forks a run in its current state, and compares the results of the lines.

@@ -39,7 +39,11 @@ pub(super) fn describe_event(event: &Event) -> String {
             format!("{step} #{task_id} {feedback:?}{fail}{drop} -> {}", describe_next(next))
         }
         Event::RunSignalled { step, signal, input, from, restarted, next, .. } => {
-            let restarted = if restarted.is_empty() { String::new() } else { format!(", restarted {}", restarted.join(" ")) };
+            let restarted = if restarted.is_empty() {
+                String::new()
+            } else {
+                format!(", restarted {}", restarted.join(" "))
+            };
             let next = next.as_ref().map_or_else(String::new, |next| format!(" -> {}", describe_next(next)));
             format!("{step} {signal} {input} from {from}{restarted}{next}")
         }
