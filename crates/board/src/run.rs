@@ -378,3 +378,52 @@ fn side(about: &About) -> Markup {
         whole: whole.chars().take(100_000).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{clock, failure, run};
+    use regatta_engine::core::Code;
+    use regatta_engine::{KeptEditView, RunFileView};
+
+    #[test]
+    fn a_file_that_is_not_written_and_an_edit_that_is_kept_are_explained() {
+        let mut run = run();
+        let file = |name: &str, error, kept| RunFileView {
+            name: name.to_owned(),
+            path: format!("cycles/<b>{name}.json"),
+            error,
+            kept,
+        };
+        let kept = KeptEditView {
+            path: "cycles/plan.json.edit-41".to_owned(),
+            step: 4,
+            error: failure(Code::EditRefused, "<i>it does not fit"),
+        };
+        run.files = vec![
+            file("state", None, Vec::new()),
+            file("plan", Some(failure(Code::FileInvalid, "it breaks its schema")), vec![kept]),
+        ];
+        let about = About {
+            run,
+            steps: Vec::new(),
+            steps_before: 0,
+            sessions: Vec::new(),
+            messages: Vec::new(),
+            tasks: Vec::new(),
+            children: Vec::new(),
+            clock: clock(),
+        };
+        let html = side(&about).into_string();
+        for said in [
+            "Not written since: it breaks its schema. try again",
+            "/errors/FILE_INVALID",
+            "An edit at step 4 is kept in <code>cycles/plan.json.edit-41</code>",
+            "/errors/EDIT_REFUSED",
+        ] {
+            assert!(html.contains(said), "{said}: {html}");
+        }
+        assert!(!html.contains("<b>plan.json") && !html.contains("<i>"), "{html}");
+        assert_eq!(html.matches("i-alert").count(), 1, "only the one with a problem has the sign: {html}");
+    }
+}
