@@ -337,6 +337,19 @@ fn a_run_is_rebuilt_in_place() {
     assert!(masters.any(is_original), "what was there is kept");
 }
 
+/// Instead of tasks of the board, the plan of a team becomes that of a paused run.
+#[test]
+fn a_team_is_rebuilt_as_a_run() {
+    let project = with_agents("");
+    place(&project, "coordination", "coordination");
+    let arguments = ["state", "rebuild", "coordination", "--workflow", "team", "--set", "title=JWT"];
+    assert_eq!(project.json(&arguments)[0]["item"], "team");
+    let run = project.json(&["run", "show", "1"]);
+    let groups = run["state"]["plan"]["groups"].as_array().expect("the groups of the plan");
+    let ids: Vec<&Value> = groups.iter().map(|group| &group["id"]).collect();
+    assert_eq!((&run["status"], ids), (&json!("paused"), vec![&json!("A"), &json!("B"), &json!("C")]));
+}
+
 #[test]
 fn every_file_is_validated() {
     let project = with_agents("");

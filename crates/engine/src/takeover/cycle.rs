@@ -37,7 +37,10 @@ pub(crate) fn add(found: &mut Found, workflow: &Workflow, name: &str, parts: Run
         let end = if fault.is_set { "" } else { "; left out" };
         found.odd(&path, None, format!("{target}{}{end}", fault.why));
     }
-    if imported.found.is_empty() && imported.input.keys().all(|key| parts.views.contains_key(key)) {
+    let is_new = imported.state == workflow.schema.initial()
+        && imported.messages.is_empty()
+        && imported.input.keys().all(|key| parts.views.contains_key(key));
+    if is_new {
         found.odd(&first, None, "nothing in it belongs to a run; only a copy is kept");
         return;
     }
@@ -47,7 +50,9 @@ pub(crate) fn add(found: &mut Found, workflow: &Workflow, name: &str, parts: Run
 fn describe(workflow: &Workflow, name: &str, parts: RunParts, imported: &Imported) -> RunFound {
     let status = imported.run.get(&RunField::Status).cloned();
     let count = |field: &str| imported.state[field].as_array().map_or(0, Vec::len);
-    let item = parts.name();
+    let named = parts.name();
+    // Where the paths tell nothing, a folder holds one run.
+    let item = if named.is_empty() { name.to_owned() } else { named };
     RunFound {
         title: imported.input.get("title").and_then(Value::as_str).unwrap_or(&item).to_owned(),
         item,

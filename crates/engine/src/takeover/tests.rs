@@ -255,14 +255,14 @@ fn odd_files_are_named_and_none_is_lost() {
         odd messages: 1 messages are about group Z, which does not exist
 
         cycle
-        0 tasks, 0 done, 0 sessions, 3 outputs, 0 messages, 4 files
-        run c1 of cycle [-]: c1; 0 iterations, 0 messages, lacks ["title"]
-        run package of cycle [-]: package; 0 iterations, 0 messages, lacks ["title"]
+        0 tasks, 0 done, 0 sessions, 0 outputs, 0 messages, 4 files
         odd c1.json: 1:28: EOF while parsing a value
         odd c1.progress/cd/changes.log: 2:2: expected ident
         odd c1.progress/cd/changes.log: 3:5: EOF while parsing a string
         odd c1.progress/ep/plan.json: plan: "tasks" is a required property; plan.version: 1 is not of type "string"; left out
         odd c1.progress/cd/changes.log: changes, item 1: changes[0]: "timestamp" is a required property; changes[0]: "action" is a required property; changes[0]: "iteration" is a required property; changes[0]: "agent" is a required property; changes[0]: "description" is a required property; left out
+        odd c1.json: nothing in it belongs to a run; only a copy is kept
+        odd package.json: nothing in it belongs to a run; only a copy is kept
 
         spec-kit
         2 tasks, 0 done, 0 sessions, 0 outputs, 0 messages, 1 files

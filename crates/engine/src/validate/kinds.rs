@@ -105,6 +105,13 @@ impl Kinds {
         Err(invalid(vec![FieldFault { field: "as", problem }]))
     }
 
+    /// Tells whether a path below the folder of a workflow is that of a file of a run.
+    pub(super) fn is_of_run(&self, below: &Path) -> bool {
+        below
+            .to_str()
+            .is_some_and(|path| self.files().any(|(_, _, file)| file.path.find_views(path).is_some()))
+    }
+
     /// Finds what a file is by its path: by the whole of it, or by a name that only one kind has.
     pub(super) fn find_by_path(&self, path: &Path) -> Option<Known<'_>> {
         let parts: Vec<&str> = path.iter().filter_map(std::ffi::OsStr::to_str).collect();

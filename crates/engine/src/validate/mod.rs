@@ -89,7 +89,8 @@ fn list_files(project: &Project, kinds: &Kinds) -> Vec<PathBuf> {
     }
     for folder in kinds.folders(project) {
         walk(&folder, 0, &mut |path| {
-            if kinds.find_by_path(path).is_some() {
+            let below = path.strip_prefix(&folder).unwrap_or(path);
+            if kinds.is_of_run(below) || kinds.find_by_path(path).is_some() {
                 paths.insert(path.to_owned());
             }
             paths.len() < FILES_MAX
