@@ -19,6 +19,7 @@ use crate::run_files;
 use crate::runs::definitions::Listed;
 use crate::runs::driver;
 use crate::runs::family;
+use jiff::Timestamp;
 use regatta_flow::{Imported, Workflow};
 use regatta_store::Version;
 use serde_json::Value;
@@ -344,6 +345,8 @@ pub(crate) struct NewRuns {
     owners: Vec<Stream<PathOwner>>,
     /// The paths that runs under way have, by the names of their streams.
     taken: BTreeMap<String, RunId>,
+    /// The time for which the paths were found: a path may contain it.
+    at: Option<Timestamp>,
 }
 
 reads!(NewRuns: index, definitions, runs, owners);
@@ -356,6 +359,7 @@ impl NewRuns {
             runs: Vec::new(),
             owners: Vec::new(),
             taken: BTreeMap::new(),
+            at: None,
         })
     }
 
@@ -382,6 +386,7 @@ impl NewRuns {
         if streams.is_empty() {
             return Ok(());
         }
+        self.at = Some(at);
         self.owners = Stream::load_many(project, &streams).await?;
         for owner in &self.owners {
             if let Some(run) = owner.state.run
@@ -400,7 +405,7 @@ impl NewRuns {
         order: Order,
         batch: &mut Batch,
     ) -> Result<RunId, Error> {
-        let (workflow, at) = (filing.workflow, batch.at);
+        let (workflow, at) = (filing.workflow, self.set_time(batch));
         let begin = |id| {
             let variables = run::first_facts(workflow, Some(id), at);
             let inputs = Inputs { variables: &variables, ..Inputs::new(workflow, at.as_millisecond()) };
@@ -416,7 +421,7 @@ impl NewRuns {
         found: (Imported, ImportNote),
         batch: &mut Batch,
     ) -> Result<RunId, Error> {
-        let (workflow, at) = (filing.workflow, batch.at);
+        let (workflow, at) = (filing.workflow, self.set_time(batch));
         let import = |id| {
             let variables = run::first_facts(workflow, Some(id), at);
             let inputs = Inputs { variables: &variables, ..Inputs::new(workflow, at.as_millisecond()) };
@@ -432,9 +437,10 @@ impl NewRuns {
         batch: &mut Batch,
     ) -> Result<RunId, Error> {
         let id = self.index.state.next_id();
+        let at = self.set_time(batch);
         let mut events = begin(id).map_err(Error::Refused)?;
         if let Some(Filing { workflow, folder }) = filing {
-            run::place_files(workflow, folder, batch.at, &mut events).map_err(Error::Refused)?;
+            run::place_files(workflow, folder, at, &mut events).map_err(Error::Refused)?;
             self.take_paths(id, &events)?;
         }
         let mut run = Stream::empty(log::run_stream(id));
@@ -447,6 +453,13 @@ impl NewRuns {
 }
 
 impl NewRuns {
+    /// Makes the time for which the paths were found that of the events. Otherwise a second that ends in between would give the
+    /// run other paths, whose streams nobody has read.
+    fn set_time(&self, batch: &mut Batch) -> Timestamp {
+        batch.at = self.at.unwrap_or(batch.at);
+        batch.at
+    }
+
     /// Makes the paths of a new run its own, unless another run under way has one.
     fn take_paths(&mut self, id: RunId, events: &[Event]) -> Result<(), Error> {
         let Some(Event::RunCreated { plan, .. }) = events.first() else { return Ok(()) };
