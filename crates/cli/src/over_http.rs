@@ -61,6 +61,7 @@ const VERBS: &[(&str, Reach)] = &[
     ("state prune", Not("it deletes transcripts of finished work, which a client could not undo")),
     ("state rebuild", Not(FILES)),
     ("state validate", By(&["POST /api/task-files/check"])),
+    ("state write", Not(FILES)),
     ("task add", By(&["POST /api/tasks"])),
     ("task approve", By(&["POST /api/tasks/{id}/approve"])),
     ("task archive", By(&["POST /api/tasks/{id}/archive", "GET /api/tasks/{id}/archive"])),

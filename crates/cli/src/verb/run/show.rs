@@ -119,7 +119,7 @@ fn render(run: &RunView) -> String {
     for file in &run.files {
         let error = file.error.as_ref().map(|error| {
             let (message, hint) = (clean(&error.message), clean(&error.hint));
-            format!("\n             {RED}error[{}]{RED:#}: {message}\n             next: {hint}", error.code)
+            format!("\nerror[{}]: {message}\nnext: {hint}", error.code)
         });
         fields.add("file", format!("{}: {}{}", file.name, clean(&file.path), error.unwrap_or_default()));
         for kept in &file.kept {
