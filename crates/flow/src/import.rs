@@ -20,7 +20,7 @@ use crate::trial::{Given, Trial};
 use crate::variables::{Local, Variables};
 use crate::workflow::Workflow;
 
-/// The most faults that are told of one file; a list of a million lines may have as many.
+/// The most errors that are listed for one file; a list of a million lines may have as many.
 const FAULTS_MAX: usize = 20;
 
 /// One assignment of an `import`.

@@ -1,4 +1,4 @@
-//! What agents are told of a forecast: who else changes the same files, and what to do about it.
+//! What agents read of a forecast: who else changes the same files, and what to do about it.
 
 use crate::commands::orders;
 use crate::core::{Collision, CollisionKind, Task};

@@ -88,7 +88,7 @@ pub(crate) async fn ensure_first(project: &Project, run: &Run) {
     }
 }
 
-/// Brings the files of a run that rests up to date before somebody is told so.
+/// Brings the files of a run that rests up to date before anybody learns that it rests.
 pub(crate) async fn settle(project: &Project, run: RunId) {
     let _ = bring_up_to_date(project, run, Ask::Changed).await;
 }

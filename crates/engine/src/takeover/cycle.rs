@@ -1,6 +1,6 @@
 //! Reads a folder of cycles: `{cycleId}.json` and `{cycleId}.progress/…`, each a run of the workflow `cycle`.
 //!
-//! What belongs where is told by the workflow itself. Here are only the things that another tool writes differently.
+//! The workflow itself says what belongs where. Here are only the things that another tool writes differently.
 
 use crate::core::run::Status;
 use crate::takeover::found::{Found, RunFound};

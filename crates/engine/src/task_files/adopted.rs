@@ -60,7 +60,7 @@ pub(crate) fn readdress(
     for (key, value) in [("task_id", Some(json!(task))), ("epic_id", epic.map(|epic| json!(epic)))] {
         let is_other =
             file.metadata().is_ok_and(|map| map.get(key).is_some_and(|known| Some(known) != value.as_ref()));
-        // What cannot be read stays, and is told with the file.
+        // What cannot be read stays, and is reported with the file.
         if is_other
             && let Some(value) = value
             && let Ok(changed) = file.with_metadata(key, &value)

@@ -390,7 +390,7 @@ enum Ended<'a> {
     Failed(Value),
 }
 
-/// The end of a visit is told by the run; one that no session was seen of counts too.
+/// The run records the end of a visit; a visit without a session counts too.
 fn note_role_of(member: &mut Member, fact: &Fact<Event>) {
     let told = |error: &Failure| Ended::Failed(json!({ "code": error.code, "message": error.message }));
     let (node, ended) = match &fact.event {

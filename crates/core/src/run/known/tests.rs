@@ -72,7 +72,7 @@ fn definition() -> Arc<Workflow> {
     Arc::new(Workflow::load(&folder).unwrap())
 }
 
-/// A family that is told one event a second.
+/// A family that gets one event a second.
 struct Told {
     known: Known,
     seq: u64,
